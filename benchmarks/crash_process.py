@@ -28,6 +28,7 @@ from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import Copies
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.library import Library
+from chatbot.store.sqlite_file import SqliteFile
 from chatbot.store.vector_index import ChromaIndex
 from ingestion.ocr.scan_languages import ENGLISH, ScanLanguages
 from ingestion.reading.reader import Reader
@@ -39,7 +40,7 @@ __all__ = ["NEVER", "STEPS", "Moment", "run_commands"]
 STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "opening": (Library, ("_recover",)),
     "copying": (Copies, ("take",)),
-    "naming": (Copies, ("write_names",)),
+    "naming": (Copies, ("write_beside",)),
     "noting": (Catalog, ("wait",)),
     "reading": (Reader, ("page",)),
     "drafting": (Catalog, ("keep_draft",)),
@@ -57,7 +58,7 @@ STEPS: dict[str, tuple[type, tuple[str, ...]]] = {
     "dropping": (Copies, ("drop",)),
     "aligning": (Indexes, ("align", "rebuild")),
     "rewording": (Indexes, ("_new_keywords",)),
-    "compacting": (Catalog, ("compact",)),
+    "compacting": (SqliteFile, ("compact",)),
     "closing": (Library, ("close",)),
 }
 

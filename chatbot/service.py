@@ -292,7 +292,7 @@ class Chatbot:
     ) -> Iterator[AddResult]:
         """Adds files and waits for them; see addition_queue.add_files.
 
-        progress(document, phase, done, total): called with the phase "reading", "ocr" or "embedding".
+        progress(document, phase, done, total): called with the phase of a job, such as "reading".
         through: the queue of a server that has the store open.
         readers: files that are read at a time, 0 for one per core.
         """

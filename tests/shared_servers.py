@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from chatbot.models.embedders import Embedder
 from chatbot.settings import Settings
-from chatbot.store.addition_opening import open_additions
+from chatbot.store.addition_queue import open_additions
 from chatbot.store.jobs import Job
 from chatbot.store.library import Library
 from chatbot.store.shared_additions import SharedAdditions

@@ -147,7 +147,7 @@ def _open_context(settings: Settings) -> AppContext:
     from chatbot.memory.signals.live_news import LiveNews
     from chatbot.models.connecting import LocalModels
     from chatbot.service import Chatbot
-    from chatbot.store.addition_opening import open_additions
+    from chatbot.store.addition_queue import open_additions
 
     sys.setswitchinterval(SWITCH_SECONDS)
     chatbot = Chatbot(settings)

@@ -20,7 +20,7 @@ from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.models.addresses import is_this_machine
 from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
-from chatbot.store.shared_jobs import SharedJobs
+from chatbot.store.jobs import SharedJobs
 
 __all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
 

@@ -139,7 +139,7 @@ def _reading(
         if command is not None:
             queue = command.store.additions
         elif settings.database:
-            from chatbot.store.addition_opening import open_additions
+            from chatbot.store.addition_queue import open_additions
 
             works = dataclasses.replace(settings, server_adds=True)
             additions = open_additions(chatbot.library, works, readers=places or settings.threads)

@@ -5,15 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chatbot.cli.output import DONE, FAILED, Lines, printed, progress_bars, say
 from chatbot.cli.served_command import refuse_beside_a_server
 from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, Settings
-
-if TYPE_CHECKING:
-    from chatbot.store.migration.store_migration import StoreMigration
 
 __all__ = ["EMBEDDED", "migrate"]
 
@@ -57,20 +54,21 @@ def migrate(options: Namespace, settings: Settings) -> Lines:
                 mark, hashes = "✗", f"{hashes} before, {after.digest[:16]} after"
             numbers = f"{before.count:>{count},} {after.count:>{count},}"
             yield line, f"{mark} {compared.what:<{what}} {numbers}  {hashes}"
-    if not equal and migration.was_finished:
-        notes = [
+    if not equal:
+        say(
             "The target was used after the migration had ended. Nothing was changed. Use the target only."
-        ]
-    elif not equal:
-        notes = ["Not everything is equal. Stop all that use the store, and run the same command again."]
-    elif migration.without_copy:
-        notes = [*_lacking(migration, target), *_next_steps(settings, target)]
-    else:
-        first, *others = _next_steps(settings, target)
-        notes = [f"Everything is equal. {first}", *others]
-    for note in notes:
+            if migration.was_finished
+            else "Not everything is equal. Stop all that use the store, and run the same command again."
+        )
+        return FAILED
+    if migration.without_copy:
+        lacking = f"{migration.without_copy} of {migration.files} files"
+        say(f"What was there is equal, but {lacking} have no kept copy in {shown_parts(target)[2]}.")
+        say("Their pages cannot be shown or read again. If the copies are elsewhere, put them there,")
+        say("or set FINPOLICY_HOME or FINPOLICY_FILES to where they are and move to an empty place.")
+    for note in _next_steps(settings, target, "" if migration.without_copy else "Everything is equal. "):
         say(note)
-    return DONE if equal and not migration.without_copy else FAILED
+    return FAILED if migration.without_copy else DONE
 
 
 def _target(options: Namespace, settings: Settings) -> Settings:
@@ -97,18 +95,7 @@ def _check_addresses(settings: Settings, target: Settings) -> None:
         ChromaServer(target.chroma_url)
 
 
-def _lacking(migration: StoreMigration, target: Settings) -> list[str]:
-    from chatbot.store.migration.migration_mark import shown_parts
-
-    lacking = f"{migration.without_copy} of {migration.files} files"
-    return [
-        f"What was there is equal, but {lacking} have no kept copy in {shown_parts(target)[2]}.",
-        "Their pages cannot be shown or read again. If the copies are elsewhere, put them there,",
-        "or set FINPOLICY_HOME or FINPOLICY_FILES to where they are and move to an empty place.",
-    ]
-
-
-def _next_steps(settings: Settings, target: Settings) -> list[str]:
+def _next_steps(settings: Settings, target: Settings, outcome: str) -> list[str]:
     """What to do next. No password is shown."""
     from chatbot.store.migration.migration_mark import shown_parts
     from chatbot.store.postgres_faults import shown_address
@@ -119,7 +106,7 @@ def _next_steps(settings: Settings, target: Settings) -> list[str]:
         ("FINPOLICY_CHROMA_URL", settings.chroma_url, target.chroma_url),
         ("FINPOLICY_FILES", settings.files, target.files),
     ]
-    lines = ["The source is unchanged. Before the server starts again:"]
+    lines = [f"{outcome}The source is unchanged. Before the server starts again:"]
     for name, before, after in shown:
         if before == after:
             continue

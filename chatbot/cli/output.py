@@ -157,7 +157,7 @@ def progress_bars() -> Iterator[Callable[[str, str, int, int], None]]:
 
     def show(document: str, phase: str, done: int, total: int) -> None:
         go_on()
-        if document == "query" and total == 1:  # done at once
+        if not total or (document == "query" and total == 1):  # not begun, or done at once
             return
         bar = bars.get((document, phase))
         if bar is None:
@@ -186,7 +186,7 @@ def _lines_of_progress(stream: TextIO) -> Callable[[str, str, int, int], None]:
     def show(document: str, phase: str, done: int, total: int) -> None:
         nonlocal last
         go_on()
-        if time.monotonic() - last >= SECONDS_BETWEEN_LINES:
+        if total and time.monotonic() - last >= SECONDS_BETWEEN_LINES:
             last = time.monotonic()
             print(visible(f"{phase} {document}: {done:,} of {total:,}"), file=stream, flush=True)
 

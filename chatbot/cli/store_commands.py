@@ -61,7 +61,7 @@ def work(_: Namespace, settings: Settings) -> int:
             hint="Set FINPOLICY_DATABASE_URL, as for the servers.",
         )
     from chatbot.models.embedders import make_embedder
-    from chatbot.store.addition_opening import open_additions
+    from chatbot.store.addition_queue import open_additions
     from chatbot.store.library import Library
     from chatbot.store.shared_additions import SharedAdditions
 

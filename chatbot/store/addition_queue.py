@@ -5,22 +5,23 @@ Also cancels additions, and continues those that an earlier process left.
 
 from __future__ import annotations
 
-import io
+import importlib.util
 import itertools
 import logging
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from chatbot.errors import CancelledError, EncryptedError, ProjectError, StoreError
-from chatbot.store.catalog import Version
-from chatbot.store.jobs import MOST_FINISHED, STORED, UNREAD, AddResult, Job, Phase, time_left
+from chatbot.settings import Settings
+from chatbot.store.jobs import MOST_FINISHED, STORED, UNREAD, AddResult, Job, Phase, SharedJobs, time_left
+from chatbot.store.part_checks import PartChecks, StorePart
 from chatbot.store.version_building import (
     NO_VECTORS,
     NOT_COMPLETE,
@@ -36,11 +37,11 @@ __all__ = [
     "NewFile",
     "QueuedFile",
     "add_files",
+    "open_additions",
 ]
 
 if TYPE_CHECKING:
     from chatbot.store.library import Library
-    from chatbot.store.shared_jobs import SharedJobs
 
 log = logging.getLogger(__name__)
 
@@ -59,11 +60,9 @@ TURN_SECONDS = 0.5
 FIRST_BEFORE = 300
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0
-# Seconds between two looks of one who waits for a queue that is at work already.
+# Seconds between two looks of one who waits for a job.
 LOOK_SECONDS = 0.05
-# tell(document, phase, done, total): phase "reading", "ocr", "embedding" or "images"; called from the threads
-# of the queue.
-Telling = Callable[[str, str, int, int], None]
+INSTALL_HINT = "Install it: make setup-served, or by pip the extra `served`."
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +85,31 @@ class NewFile:
 
 @dataclass(slots=True, eq=False)
 class QueuedFile:
-    """A job with what only the queue knows.
+    """A job with what only the process that works at it knows.
 
-    password: for its next reading.
-    spent: seconds spent on it alone.
-    timed: whether its result includes them.
-    begun: when its reading, or that of its images, began by time.monotonic(); 0.0 while neither is under way.
+    started: when its reading began here, by time.monotonic(); 0.0 if that was elsewhere.
+    begun: when its reading, or that of its images, began; 0.0 while neither is under way.
+    chunks: of its version, as far as that is known.
     phases: those in which it is worked at here; another queue has it done further elsewhere.
     """
 
     job: Job
-    password: str | None = field(default=None, repr=False)
-    cancelled: bool = False
     started: float = 0.0
-    spent: float = 0.0
+    begun: float = 0.0
     phase_started: float = 0.0
     phase_from: int = 0
-    timed: bool = False
-    begun: float = 0.0
+    chunks: int = 0
     phases: Container[Phase] = frozenset(Phase)
 
     @property
     def here(self) -> bool:
         """Whether its next step is done here."""
         return self.job.phase in self.phases
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its reading, or that of its images, takes so long that others begin beside it."""
+        return self.begun > 0 and time.monotonic() - self.begun > LONG_SECONDS
 
     def one_after_another(self) -> tuple[str, ...]:
         """The name and the bytes of the file, neither of which another file may have that is read at the same
@@ -122,7 +122,7 @@ class QueuedFile:
         job = replace(self.job, **changes)  # type: ignore[arg-type]
         if not self.job.goes_to(job.phase):
             raise ValueError(f"An addition does not go from {self.job.phase} to {job.phase}.")
-        self.job = job
+        self.job = job if job.phase in UNREAD else replace(job, password=None)
 
     def advance(self, phase: Phase, done: int, total: int) -> None:
         """Notes progress, and estimates the time left from it. What is told too late changes nothing."""
@@ -131,10 +131,11 @@ class QueuedFile:
         now = time.monotonic()
         if phase != self.job.phase or done < self.job.done:
             self.phase_started, self.phase_from = now, done
-        spent = now - self.phase_started
-        made = done - self.phase_from
+        spent, made = now - self.phase_started, done - self.phase_from
         speed = made / spent if made > 0 and spent >= TELLING_SECONDS else None
         left = (total - done) / speed if speed else None
+        if phase == Phase.EMBEDDING:
+            self.chunks = total
         self.become(phase=phase, done=done, total=total, per_second=speed, seconds_left=left)
 
 
@@ -145,56 +146,43 @@ class Additions:
     left for later are read when no vectors are to be made. What takes long keeps nobody waiting: further
     files begin beside it, the version that lacks fewest vectors gets them first, and owners take turns. What
     an earlier process left unread, without vectors or incomplete comes first. Any thread may call it.
+
+    stops: where servers that share a store tell each other which answers to stop; None for one server.
     """
 
-    def __init__(
-        self, library: Library, *, readers: int = 2, tell: Telling | None = None, older: bool = True
-    ) -> None:
-        """Starts the threads.
+    stops: SharedJobs | None = None
 
-        tell: given if somebody waits for what is queued now, and only for that. Then nothing older is
-            continued, and all jobs are awaited.
-        older: whether what an earlier process left is continued.
-        """
-        self._library, self._tell = library, tell
-        # Whether nothing is worked at but the jobs of this queue.
-        self._only_own = tell is not None or not older
+    def __init__(self, library: Library, *, readers: int = 2, older: bool = True) -> None:
+        """Starts the threads. older: whether what an earlier process left is continued."""
+        self._library, self._readers, self._older = library, max(1, readers), older
         self._changed = threading.Condition()
         self._tasks: list[QueuedFile] = []
-        # Whoever kept an id when the server ended finds no other file under it later.
+        # Of files that could not be taken: whoever kept an id when the server ended finds no other file under
+        # it later.
         self._ids = itertools.count(time.time_ns() // 1_000_000)
         self._closing = False
-        self._embedding_due, self._not_before, self._embedding_since = not self._only_own, 0.0, 0.0
-        # Whether vectors are being made, and the versions that could not be completed, which only the next
-        # start tries again.
-        self._making, self._given_up = False, set[int]()
-        # The jobs whose vectors are being made, and who chooses what is completed next.
-        self._embedding_now = set[QueuedFile]()
-        self._choosing = threading.Lock()
-        self._lacking: list[Version] = []
-        self._erasing: set[str] = set()
+        # Whether vectors may be missing, from when on they are made, whether that is done now, and when the
+        # last of them were.
+        self._due, self._not_before, self._making, self._made_at = older, 0.0, False, 0.0
+        self._erasing = set[str]()
+        # Versions that could not be completed, or are read anew: not again before the next start.
+        self._given_up = set[int]()
         # The time left covers the jobs added from this time on, since the queue was last idle.
-        self._batch, self._batch_started = 0.0, time.monotonic()
+        self._batch, self._batch_started = 0.0, time.time()
         library.watch(self.wake)
-        if not self._only_own:
-            self._tasks += self._under_way()
-        self._readers = max(1, readers)
-        work = [
-            self._embed_all,
-            *[self._complete_all] * (1 + MOST_LONG),
-            *[self._read_all] * (self._readers + MOST_LONG),
-        ]
+        if older:
+            for job in library.catalog.waiting():
+                phase = job.phase if job.phase == Phase.PASSWORD else Phase.WAITING
+                self._tasks.append(QueuedFile(replace(job, phase=phase)))
+            self._find_left()
+        # As many as there can be steps at a time, and one that cancels what only waits.
+        count = self._readers + 2 * MOST_LONG + 3
         self._threads = [
-            threading.Thread(target=target, name=f"additions-{number}", daemon=True)
-            for number, target in enumerate(work)
+            threading.Thread(target=self._work, name=f"additions-{number}", daemon=True)
+            for number in range(count)
         ]
         for thread in self._threads:
             thread.start()
-
-    @property
-    def stops(self) -> SharedJobs | None:
-        """Where servers that share a store tell each other which answers to stop; None for one server."""
-        return None
 
     # --- what the pages call
     # ----------------------------------------------------------------------------------------------------
@@ -207,11 +195,8 @@ class Additions:
         awaited: whether the caller waits for the jobs, and calls `release`. Until then they are not
             forgotten, and a file that needs a password fails.
         """
-        numbers = list[int]()
-        digests = dict[str, tuple[str, BinaryIO | Path]]()
-        for file in files:
-            numbers.append(self._queue(self._take(file, digests, awaited or self._tell is not None)))
-        return numbers
+        digests = dict[str, tuple[str, object]]()
+        return [self._queue(self._take(file, digests, awaited)) for file in files]
 
     def read_again(self, name: str, languages: str = "") -> int:
         """Queues a document to be read again from its kept copy. Returns a job id.
@@ -225,26 +210,34 @@ class Additions:
             raise StoreError(
                 f"{name[:200]} is already being read.", hint="Wait until that is finished.", retryable=True
             )
-        return self._queue(QueuedFile(self._library.take_again(name, languages)))
+        return self._queue(self._library.take_again(name, languages))
 
     def seconds_left(self) -> float | None:
         """Estimates the seconds until everything queued is done; None if unknown."""
-        with self._changed:
-            jobs = [task.job for task in self._tasks if task.job.added_at >= self._batch]
-            worked = time.monotonic() - self._batch_started
-        return time_left(jobs, worked)
+        jobs = [job for job in self.jobs() if job.added_at >= self._batch]
+        return time_left(jobs, time.time() - self._batch_started)
 
     def jobs(self) -> tuple[Job, ...]:
         """Returns all jobs as they stand, in the order they were queued."""
         with self._changed:
             return tuple(task.job for task in self._tasks)
 
-    def wait(self, job: int) -> Job:
-        """Waits for a job until it is finished, or has a problem and nothing else left to do."""
+    def wait(self, job: int, looked: Callable[[Sequence[Job]], None] = lambda jobs: None) -> Job:
+        """Waits for a job until it is finished, or has a problem and nothing else left to do. One that is
+        gone was erased, and counts as cancelled.
+
+        looked: called now and then with all jobs.
+        """
+        last = Job(job, "", Phase.CANCELLED)
         while True:
-            for found in self.jobs():
-                if found.id == job and found.settled:
-                    return found
+            jobs = self.jobs()
+            looked(jobs)
+            found = next((one for one in jobs if one.id == job), None)
+            if found is None:
+                return replace(last, phase=Phase.CANCELLED, problem=None)
+            if found.settled:
+                return found
+            last = found
             with self._changed:
                 self._changed.wait(LOOK_SECONDS)
 
@@ -253,22 +246,18 @@ class Additions:
         with self._changed:
             for task in self._tasks:
                 if task.job.id == job and task.job.phase == Phase.PASSWORD:
-                    task.password = password
-                    task.become(phase=Phase.WAITING, problem=None)
+                    task.become(phase=Phase.WAITING, problem=None, password=password)
             self._changed.notify_all()
 
     def wake(self) -> None:
         """Looks for missing vectors again, after a document was restored."""
         with self._changed:
-            self._embedding_due, self._not_before = True, 0.0
+            self._due, self._not_before = True, 0.0
             self._changed.notify_all()
 
     def cancel(self, job: int) -> None:
         """Stops a job and undoes what it has done so far. Finished and unknown jobs are left alone."""
-        with self._changed:
-            for task in [task for task in self._tasks if task.job.id == job and task.job.cancellable]:
-                self._stop(task)
-            self._changed.notify_all()
+        self._cancel([one.id for one in self.jobs() if one.id == job and one.cancellable])
 
     def clear_finished(self, jobs: Container[int]) -> None:
         """Forgets those of these jobs that are finished."""
@@ -282,20 +271,17 @@ class Additions:
     def release(self, jobs: Collection[int]) -> None:
         """Says that nobody waits for these jobs any more, and cancels those that are not read yet."""
         with self._changed:
-            for task in [task for task in self._tasks if task.job.id in jobs]:
-                task.become(awaited=False)
-                if task.job.phase in UNREAD:
-                    self._stop(task)
-            self._changed.notify_all()
+            for task in self._tasks:
+                if task.job.id in jobs:
+                    task.become(awaited=False)
+        self._cancel([job.id for job in self.jobs() if job.id in jobs and job.phase in UNREAD])
 
     def erase(self, name: str) -> list[Path]:
         """Gives a document up beyond restoring, with anything being added under its name.
 
         What it leaves is erased shortly after. Returns what Library.retire does.
         """
-        with self._changed:
-            for task in [task for task in self._tasks if task.job.name == name and not task.job.finished]:
-                self._stop(task)
+        self._cancel([job.id for job in self.jobs() if job.name == name and not job.finished])
         left = self._library.retire(name)
         with self._changed:
             self._erasing.add(name)
@@ -307,106 +293,39 @@ class Additions:
         with self._changed:
             return frozenset(self._erasing)
 
-    def abandon(self) -> None:
-        """Closes the queue and undoes all additions that were not read yet."""
-        with self._changed:
-            for task in self._tasks:
-                if task.job.phase in UNREAD:
-                    task.cancelled = True
-                    task.become(cancelling=True)
-            self._changed.notify_all()
-            self._changed.wait_for(
-                lambda: not any(task.job.cancelling for task in self._tasks), CLOSE_SECONDS
-            )
-        self.close()
-
-    def close(self) -> None:
+    def close(self, seconds: float | None = CLOSE_SECONDS) -> None:
         """Stops after the page or batch in progress.
 
         What was read is kept, and what waits is continued at the next start.
+
+        seconds: to wait for the page or batch at most; the caller closes the store next.
         """
         self._library.watch(None)
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        end = time.monotonic() + CLOSE_SECONDS
+        end = time.monotonic() + (seconds or 0.0)
         for thread in self._threads:
-            # The caller closes the store next.
-            thread.join(max(0.0, end - time.monotonic()) if self._tell is None else None)
+            thread.join(None if seconds is None else max(0.0, end - time.monotonic()))
 
-    def _stop(self, task: QueuedFile) -> None:
-        """Cancels a job.
+    # --- what is queued
+    # -------------------------------------------------------------------------------------------------
 
-        A job that only waits is cancelled by a thread of its own, as the others may be busy for minutes.
-        """
-        task.cancelled = True
-        if task.job.phase in {Phase.WAITING, Phase.PASSWORD}:
-            task.become(phase=Phase.READING, cancelling=True)
-            threading.Thread(target=self._read, args=(task,), name="additions-cancel", daemon=True).start()
-        else:
-            task.become(cancelling=True)
-            self._embedding_due = self._embedding_due or task.job.phase in STORED
-
-    # --- reading
-    # --------------------------------------------------------------------------------------------------------
-
-    def _under_way(self) -> Iterator[QueuedFile]:
-        """Yields what an earlier process left."""
-        incomplete = {version.id for version in self._library.incomplete()}
-        lacking = {version.id for version in self._library.without_vectors()} | incomplete
-        for job in self._library.catalog.under_way():
-            if job.phase in UNREAD:
-                yield QueuedFile(replace(job, phase=Phase.WAITING))
-            elif job.phase == Phase.PASSWORD:
-                yield QueuedFile(job)
-            elif job.version in lacking:
-                yield QueuedFile(replace(job, phase=Phase.EMBEDDING, lacks=job.version in incomplete))
-
-    def _job(self, version: Version, phase: Phase, **details: Any) -> Job:
-        """Returns a job for a version that lacks something, and that no addition has."""
-        job = Job(next(self._ids), version.document, phase, added_at=time.time(), digest=version.sha256)
-        return replace(job, version=version.id, **details)
-
-    def _take_up(self) -> None:
-        """Makes jobs for versions that lack something and have none, as after the embedding model changed."""
-        # Asked first: what is stored meanwhile has a job already.
-        incomplete = {one.id: one for one in self._library.incomplete() if one.id not in self._given_up}
-        lacking = incomplete | {version.id: version for version in self._library.without_vectors()}
-        with self._changed:
-            jobs = [task.job for task in self._tasks if not task.job.finished]
-            known = {job.version for job in jobs}, {job.name for job in jobs}
-            for number, version in lacking.items():
-                if number not in known[0] and version.document not in known[1]:
-                    job = self._job(version, Phase.EMBEDDING, lacks=number in incomplete)
-                    self._tasks.append(QueuedFile(job))
-
-    def _queue(self, task: QueuedFile) -> int:
-        """Queues a file and returns the id of its job. Forgets the oldest finished ones."""
-        with self._changed:
-            finished = [other for other in self._tasks if other.job.finished and not other.job.awaited]
-            for other in finished[:-MOST_FINISHED]:
-                self._tasks.remove(other)
-            if not any(other.job.busy for other in self._tasks):
-                self._batch, self._batch_started = task.job.added_at, time.monotonic()
-            self._tasks.append(task)
-            self._changed.notify_all()
-        return task.job.id
-
-    def _take(
-        self, file: NewFile, digests: dict[str, tuple[str, BinaryIO | Path]], awaited: bool
-    ) -> QueuedFile:
+    def _take(self, file: NewFile, digests: dict[str, tuple[str, object]], awaited: bool) -> Job:
+        """Keeps the bytes of a file. digests: of the files of this call, by name, with their paths."""
+        adding = self._library.adding
         try:
-            taken = self._library.adding.take(
+            taken = adding.take(
                 file.data,
                 file.name,
-                owner=file.owner,
-                size=_size(file.data),
-                awaited=awaited,
+                file.password,
                 languages=file.languages,
+                owner=file.owner,
+                awaited=awaited,
             )
             digest, first = digests.setdefault(taken.name, (taken.digest, file.data))
             if digest != taken.digest:
-                self._library.adding.give_up(taken)
+                adding.give_up(taken)
                 raise different_files(taken.name, first, file.data)
         except ProjectError as error:
             hint = error.hint
@@ -414,334 +333,66 @@ class Additions:
                 hint = "Rename the file and add it again."
             failure = ProjectError(error.message, hint=hint, retryable=error.retryable)
             result = failed_upload(file.name, failure)
-            job = Job(next(self._ids), result.document, Phase.FAILED, result=result, added_at=time.time())
-            return QueuedFile(replace(job, owner=file.owner, awaited=awaited))
-        return QueuedFile(taken, file.password)
+            failed = Job(next(self._ids), result.document, Phase.FAILED, result=result, added_at=time.time())
+            return replace(failed, owner=file.owner, awaited=awaited)
+        return taken
 
-    def _read_all(self) -> None:
-        while (task := self._next_waiting()) is not None:
-            self._read(task)
-
-    def _next_waiting(self) -> QueuedFile | None:
-        """Waits for a file to read and returns it; None to end."""
+    def _queue(self, job: Job) -> int:
+        """Queues a job and returns its id. Forgets the oldest finished ones."""
         with self._changed:
-            while not self._closing:
-                task = next(iter(self._to_read()), None)
-                if task is not None:
-                    task.become(phase=Phase.READING, done=0, total=0)
-                    task.phase_started = task.started = task.begun = time.monotonic()
-                    return task
-                waits = any(task.job.phase == Phase.WAITING for task in self._tasks)
-                self._changed.wait(TURN_SECONDS if waits else None)
-            return None
+            finished = [task for task in self._tasks if task.job.finished and not task.job.awaited]
+            for task in finished[:-MOST_FINISHED]:
+                self._tasks.remove(task)
+            if not any(task.job.busy for task in self._tasks):
+                self._batch, self._batch_started = job.added_at, time.time()
+            self._tasks.append(QueuedFile(job))
+            self._changed.notify_all()
+        return job.id
 
-    def _to_read(self) -> list[QueuedFile]:
-        """Returns the files whose reading may begin, in the order in which it should.
-
-        Versions of one document, and equal files, are read one after another.
-        """
-        reading = [task for task in self._tasks if task.job.phase in {Phase.READING, Phase.OCR}]
-        busy = {same for task in reading for same in task.one_after_another()}
-        free = list[QueuedFile]()
-        for task in self._tasks:
-            if task.job.phase == Phase.WAITING:
-                if busy.isdisjoint(task.one_after_another()):
-                    free.append(task)
-                busy.update(task.one_after_another())
-        return _in_turn(free, reading, self._readers)
-
-    def _read(self, task: QueuedFile) -> None:
-        """Reads one file until its words are searchable."""
-        taken = replace(task.job, password=task.password)
-        try:
-            if task.cancelled:
-                raise CancelledError("Cancelled.")
-            progress = partial(self._report, task)
-            stop, alone = lambda: task.cancelled or self._closing, partial(self._is_alone, task)
-            result = self._library.read_taken(taken, progress=progress, cancelled=stop, alone=alone)
-        except CancelledError:
-            if task.cancelled:
-                _try(partial(self._library.adding.give_up, taken))
-                self._settle(task, phase=Phase.CANCELLED)
-        except Exception as error:
-            if self._tries_again(task, error):
-                self._settle(task, phase=Phase.WAITING, done=0, total=0)
-                return
-            failure = _explained(error)
-            locked = isinstance(error, EncryptedError) and not task.job.awaited
-            task.password = None
-            _try(partial(self._library.adding.give_up, taken, failure, keep=locked))
-            if locked:
-                self._settle(task, phase=Phase.PASSWORD, problem=failure.message)
-            else:
-                self._settle(task, phase=Phase.FAILED, result=failed_upload(taken.name, failure))
-        else:
-            self._read_done(task, result)
-
-    def _tries_again(self, task: QueuedFile, error: Exception) -> bool:
-        """Tells whether a file that could not be read is to be read once more."""
-        return False
-
-    def _is_alone(self, task: QueuedFile) -> bool:
+    def _cancel(self, jobs: Collection[int]) -> None:
+        """Has jobs undone that are not finished."""
         with self._changed:
-            return not self._making and not any(
-                other.job.phase in UNREAD for other in self._tasks if other is not task
-            )
-
-    def _read_done(self, task: QueuedFile, result: AddResult) -> None:
-        for job in self._library.catalog.under_way() if result.attached else ():
-            if job.id in result.attached:
-                self._queue(QueuedFile(job))
-        with self._changed:
-            if result.status in {"added", "replaced"} and not result.linked:
-                task.advance(Phase.EMBEDDING, 0, result.chunks)
-                task.become(result=result, lacks=result.lacks, version=result.version)
-                task.password, task.spent = None, time.monotonic() - task.started
-                task.begun = 0.0
-                self._embedding_due, self._not_before = True, 0.0
-                self._changed.notify_all()
-                return
-            # The bytes may belong to another document that still lacks its vectors.
-            self._embedding_due = True
-        self._settle(task, phase=Phase.DONE, result=result)
-
-    def _settle(self, task: QueuedFile, **changes: object) -> None:
-        with self._changed:
-            task.become(seconds_left=None, per_second=None, cancelling=False, **changes)
-            if task.job.finished:
-                task.password = None
+            for task in self._tasks:
+                if task.job.id in jobs and not task.job.finished:
+                    task.become(cancelling=True)
             self._changed.notify_all()
 
-    def _report(self, task: QueuedFile, phase: str, done: int, total: int) -> None:
-        with self._changed:
-            task.advance(Phase(phase), done, total)
-        if self._tell is not None:
-            self._tell(task.job.name, phase, done, total)
-
-    # --- vectors and erasing
-    # ----------------------------------------------------------------------------------------------------
-
-    def _embed_all(self) -> None:
-        while self._wait_for_embedding():
-            self._discard_cancelled()
-            if not self._library.indexes.words_whole:
-                _try(self._library.align_words)
-            with self._changed:
-                erasing = set(self._erasing)
-            if erasing:
-                _try(self._library.sweep)
-                with self._changed:
-                    self._erasing -= erasing
-                    self._finish(
-                        [task for task in self._stored() if task.cancelled and task.job.name in erasing],
-                        phase=Phase.CANCELLED,
-                    )
-            if not self._only_own:
-                _try(self._take_up)
-            stopped = threading.Event()
-            with self._changed:
-                # Anything read from here on needs another scrub.
-                self._embedding_due, begun, self._making = False, self._embedding(), True
-                self._embedding_now = set(begun)
-            problem = _try(partial(self._make_vectors, stopped))
-            with self._changed:
-                self._making = False
-                if problem:
-                    self._embedding_due, self._not_before = True, time.monotonic() + RETRY_SECONDS
-                    for task in self._embedding():
-                        task.become(problem=problem, seconds_left=None)
-                    self._changed.notify_all()
-                elif stopped.is_set():
-                    self._embedding_due = True
-                else:
-                    self._embedded_all(
-                        [task for task in begun if task.job.phase == Phase.EMBEDDING and not task.cancelled]
-                    )
-                self._changed.notify_all()
-
-    def _make_vectors(self, stopped: threading.Event) -> None:
-        """Makes vectors until all are there or something is more urgent, which sets `stopped`."""
-
-        def urgent() -> bool:
-            if self._urgent():
-                stopped.set()
-            return stopped.is_set()
-
-        self._embedding_since = time.monotonic()
-        with self._changed:
-            own = {task.job.version: task.job.owner for task in self._embedding()}
-        self._library.resume_vectors(
-            only=own,
-            owner_of=lambda version: own.get(version, ""),
-            progress=self._embedded,
-            cancelled=urgent,
-        )
-        if not urgent():
-            self._library.sweep()
-
-    def _wait_for_embedding(self) -> bool:
-        """Waits until there are vectors to make or rows to erase, and returns True; False to end."""
-        with self._changed:
-            while not self._closing:
-                wait = self._not_before - time.monotonic()
-                if (
-                    self._erasing
-                    or self._cancelled_embedding()
-                    or (self._embedding_due and wait <= 0 and not self._text_waits())
-                ):
-                    return True
-                self._changed.wait(max(TURN_SECONDS, wait) if self._embedding_due else None)
-            return False
-
-    def _urgent(self) -> bool:
-        """Tells whether something must be done before more vectors are made.
-
-        Asked between batches, when documents that were complete before are live.
+    def _left(self) -> list[Job]:
+        """Returns a job for each version that is not fully read, then for each that lacks vectors: the one
+        that an earlier process left, or a new one.
         """
-        with self._changed:
-            made = [task for task in self._embedding() if 0 < task.job.total <= task.job.done]
-            # Some may lack no vectors at all, as after their images were read.
-            unknown = {
-                task
-                for task in self._embedding_now
-                if task.job.phase == Phase.EMBEDDING and not task.job.total and task.job.version
-            }
-            if unknown:
-                lacking = {version.id for version in self._library.without_vectors()}
-                made += [task for task in unknown if task.job.version not in lacking]
-            self._embedded_all([task for task in made if not task.cancelled])
-            return (
-                self._closing
-                or bool(self._erasing)
-                or self._cancelled_embedding()
-                or self._text_waits()
-                # What has just been read may lack fewer vectors than what gets them.
-                or not self._embedding_now.issuperset(self._embedding())
+        rows = {job.version: job for job in self._library.catalog.under_way() if job.phase in STORED}
+        incomplete = [version for version in self._library.incomplete() if version.id not in self._given_up]
+        return [
+            replace(
+                rows.get(version.id)
+                or Job(
+                    *(next(self._ids), version.document, Phase.EMBEDDING),
+                    added_at=time.time(),
+                    digest=version.sha256,
+                    version=version.id,
+                ),
+                phase=Phase.EMBEDDING,
+                total=version.chunks,
+                lacks=versions is incomplete,
             )
+            for versions in (incomplete, self._library.without_vectors())
+            for version in versions
+        ]
 
-    def _text_waits(self) -> bool:
-        """Tells whether a file waits that could soon be searchable. Neither long reading or OCR nor what is
-        read again delays anybody's vectors.
-        """
-        now = time.monotonic()
-        return any(
-            task.job.phase == Phase.READING and not task.job.again and not _is_long(task, now)
-            for task in self._tasks
-        ) or any(not task.job.again for task in self._to_read())
-
-    def _embedding(self) -> list[QueuedFile]:
-        return [task for task in self._tasks if task.job.phase == Phase.EMBEDDING and task.here]
-
-    def _stored(self) -> list[QueuedFile]:
-        return [task for task in self._tasks if task.job.phase in STORED]
-
-    def _cancelled_embedding(self) -> bool:
-        return any(task.cancelled for task in self._stored())
-
-    def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
-        """Notes a batch of vectors."""
+    def _find_left(self) -> None:
+        """Queues versions that lack something and have no job here, as after the embedding model changed."""
+        # Asked first: what is stored meanwhile has a job already.
+        left = self._left()
         with self._changed:
-            task = next((task for task in self._embedding() if task.job.name == name), None)
-            if task is None:
-                return  # its job is about to learn that its text is stored, or was cancelled
-            task.advance(Phase.EMBEDDING, done, total)
-            task.become(problem=None)
-            before, self._embedding_since = self._embedding_since, time.monotonic()
-            task.spent += self._embedding_since - before
-        if self._tell is not None:
-            self._tell(name, phase, done, total)
-
-    def _embedded_all(self, tasks: Iterable[QueuedFile]) -> None:
-        """Notes that these versions have all vectors: they are done, or their images are read next."""
-        finished = []
-        for task in tasks:
-            if task.job.result is not None and not task.timed:
-                task.become(result=replace(task.job.result, seconds=task.spent))
-                task.timed = True
-            if task.job.lacks:
-                task.advance(Phase.IMAGES, 0, 0)
-            else:
-                finished.append(task)
-        self._finish(finished)
-
-    def _finish(self, tasks: Iterable[QueuedFile], phase: Phase = Phase.DONE) -> None:
-        for task in tasks:
-            if task.job.version and task.job.result is None and task.job.version not in self._given_up:
-                # What an earlier process left is now complete.
-                self._tell_result(task, AddResult(task.job.name, "completed"))
-            if task.job.result is not None and task.started:
-                seconds = round(time.monotonic() - task.started, 3)
-                task.become(result=replace(task.job.result, complete_seconds=seconds))
-            task.become(phase=phase, problem=None, seconds_left=None, cancelling=False, lacks=False)
-        self._changed.notify_all()
-
-    def _discard_cancelled(self) -> None:
-        with self._changed:
-            tasks = [task for task in self._stored() if task.cancelled]
-        for task in tasks:
-            if task.job.result is not None and not task.job.result.linked:
-                _try(partial(self._library.discard, task.job.result.version, task.job.name))
-            with self._changed:
-                self._finish([task], phase=Phase.CANCELLED)
-
-    # --- images left for later
-    # ----------------------------------------------------------------------------------------------------
-
-    def _complete_all(self) -> None:
-        while (found := self._next_incomplete()) is not None:
-            version, task = found
-            stop, told = partial(self._stops, task), partial(self._report, task)
-            problem = _try(partial(self._library.complete, version.id, progress=told, cancelled=stop))
-            with self._changed:
-                task.begun = 0.0
-                if problem and not stop():
-                    self._given_up.add(version.id)
-                    result = task.job.result
-                    task.become(result=result and replace(result, warning=NOT_COMPLETE.format(problem)))
-
-    def _next_incomplete(self) -> tuple[Version, QueuedFile] | None:
-        """Waits for an incomplete version whose turn it is, and returns it with its job; None to end."""
-        with self._choosing, self._changed:
-            while not self._closing:
-                if not (self._erasing or self._text_waits() or self._cancelled_embedding()):
-                    with suppress(ProjectError):  # such as a full disk: the next event wakes it again
-                        # What has just been stored has its job soon.
-                        unread = {task.job.name for task in self._tasks if task.job.phase in UNREAD}
-                        lacking = [
-                            version
-                            for version in self._library.incomplete()
-                            if version.id not in self._given_up and version.document not in unread
-                        ]
-                        if self._completed({version.id for version in lacking}):
-                            continue
-                        own = {
-                            task.job.version: task for task in self._stored() if task.job.lacks and task.here
-                        }
-                        self._lacking = [version for version in lacking if version.id in own]
-                        if found := self._to_complete(own):
-                            return found
-                        if not self._only_own and not self._lacking:
-                            self._begin_older(task.job for task in self._tasks)
-                self._changed.wait(TURN_SECONDS if self._lacking else None)
-            return None
-
-    def _to_complete(self, own: Mapping[int, QueuedFile]) -> tuple[Version, QueuedFile] | None:
-        """Returns the incomplete version whose turn it is. Its reading counts as begun.
-
-        While vectors are made, or about to be, that is only one that takes far less time than they do.
-        """
-        due = self._embedding_due and self._not_before <= time.monotonic()
-        turns = sorted(self._lacking, key=lambda version: version.chunks)
-        if turns and (self._making or due):
-            without = {one.id: one.chunks - one.embedded for one in self._library.without_vectors()}
-            most = min(without.values(), default=0) / FIRST_BEFORE
-            turns = [version for version in turns if version.id not in without and version.chunks < most]
-        tasks = {own[version.id]: version for version in turns}
-        working = [task for task in self._stored() if task.begun]
-        for task in _in_turn([task for task in tasks if not task.begun], working, 1):
-            task.begun = time.monotonic()
-            return tasks[task], task
-        return None
+            names = {task.job.name for task in self._tasks if not task.job.finished}
+            known = {task.job.version for task in self._tasks if not task.job.finished}
+            for job in left:
+                if job.version not in known and job.name not in names:
+                    known.add(job.version)
+                    # One that had ended here, but not in its row, goes on.
+                    self._tasks = [task for task in self._tasks if task.job.id != job.id]
+                    self._tasks.append(QueuedFile(job, chunks=job.total))
 
     def _begin_older(self, jobs: Iterable[Job]) -> None:
         """Queues one document to be read again that an earlier version of the program has read.
@@ -757,30 +408,315 @@ class Additions:
                     self.read_again(version.document)
                     return
 
-    def _completed(self, lacking: set[int]) -> bool:
-        """Finishes the jobs that lack nothing any more, whoever read it. Returns whether there were any.
+    # --- what is done next
+    # -----------------------------------------------------------------------------------------------
 
-        Their documents may need other vectors now.
+    def _work(self) -> None:
+        while (step := self._next()) is not None:
+            _try(step)
+
+    def _next(self) -> Callable[[], None] | None:
+        """Waits for something to do, and returns it; None to end."""
+        with self._changed:
+            while True:
+                step = self._undoing()
+                if step is None and not self._closing:
+                    step = self._reading() or self._vectors() or self._images()
+                if step is not None or self._closing:
+                    return step
+                polls = self._due or any(task.job.busy for task in self._tasks)
+                self._changed.wait(TURN_SECONDS if polls else None)
+
+    def _undoing(self) -> Callable[[], None] | None:
+        """The end of a job that is cancelled while it waits."""
+        for task in self._tasks:
+            if task.job.cancelling and task.job.phase in {Phase.WAITING, Phase.PASSWORD}:
+                task.become(phase=Phase.READING)
+                return partial(self._read, task)
+        return None
+
+    def _reading(self) -> Callable[[], None] | None:
+        """The reading of a file whose turn it is.
+
+        Versions of one document, and equal files, are read one after another.
         """
-        complete = [task for task in self._stored() if task.job.lacks and task.job.version not in lacking]
-        for task in complete:
-            if task.job.result is not None and task.job.version not in self._given_up:
-                self._tell_result(task, task.job.result)
-            task.become(phase=Phase.EMBEDDING, done=0, total=0, lacks=False, seconds_left=None)
-        self._embedding_due = self._embedding_due or bool(complete)
-        self._changed.notify_all()
-        return bool(complete)
+        reading = [task for task in self._tasks if task.job.phase in {Phase.READING, Phase.OCR}]
+        busy = {same for task in reading for same in task.one_after_another()}
+        free = list[QueuedFile]()
+        for task in self._tasks:
+            if task.job.phase == Phase.WAITING:
+                if busy.isdisjoint(task.one_after_another()):
+                    free.append(task)
+                busy.update(task.one_after_another())
+        for task in _in_turn(free, reading, self._readers):
+            task.become(phase=Phase.READING, done=0, total=0)
+            task.phase_started = task.started = task.begun = time.monotonic()
+            return partial(self._read, task)
+        return None
 
-    def _tell_result(self, task: QueuedFile, result: AddResult) -> None:
-        """Returns the result as its version is now, or unchanged if that cannot be read."""
-        _try(lambda: task.become(result=self._library.adding.result_of(task.job.version, result)))
+    def _vectors(self) -> Callable[[], None] | None:
+        """The making of vectors, with the erasing of what was given up, which does not wait for texts."""
+        due = self._vectors_are_due() and not self._text_waits()
+        if self._making or not (due or self._erasing or self._is_cancelled()):
+            return None
+        self._making = True
+        return self._make_vectors
+
+    def _images(self) -> Callable[[], None] | None:
+        """The reading of the images of a version whose turn it is.
+
+        While vectors are made, or about to be, that is only one that takes far less time than they do.
+        """
+        if self._erasing or self._is_cancelled():
+            return None
+        stored = [task for task in self._stored() if task.here]
+        turns = [task for task in stored if task.job.lacks and not task.begun]
+        if self._making or self._vectors_are_due():
+            unmade = (task.job.total - task.job.done for task in stored if task.job.phase == Phase.EMBEDDING)
+            most = min(unmade, default=0) / FIRST_BEFORE
+            turns = [task for task in turns if task.job.phase == Phase.IMAGES and task.chunks < most]
+        turns.sort(key=lambda task: task.chunks)
+        for task in _in_turn(turns, [task for task in stored if task.begun], 1):
+            task.begun = time.monotonic()
+            return partial(self._complete, task)
+        return None
+
+    def _text_waits(self) -> bool:
+        """Tells whether a file could soon be searchable. Neither long reading or OCR nor what is read again
+        delays anybody's vectors.
+        """
+        return any(
+            task.job.phase == Phase.READING and not task.job.again and not task.is_long
+            for task in self._tasks
+        )
+
+    def _vectors_are_due(self) -> bool:
+        return self._due and self._not_before <= time.monotonic()
+
+    def _stored(self) -> list[QueuedFile]:
+        return [task for task in self._tasks if task.job.phase in STORED]
+
+    def _embedding(self) -> list[QueuedFile]:
+        return [task for task in self._stored() if task.job.phase == Phase.EMBEDDING and task.here]
+
+    def _is_cancelled(self) -> bool:
+        """Tells whether something stored is to be undone."""
+        return any(task.job.cancelling for task in self._stored())
+
+    # --- reading
+    # --------------------------------------------------------------------------------------------------------
+
+    def _read(self, task: QueuedFile) -> None:
+        """Reads one file until its words are searchable."""
+        job, stops = task.job, partial(self._stops, task)
+        try:
+            if job.cancelling:
+                raise CancelledError("Cancelled.")
+            report, alone = partial(self._report, task), partial(self._is_alone, task)
+            result = self._library.read_taken(job, progress=report, cancelled=stops, alone=alone)
+        except Exception as error:
+            self._not_read(task, error)
+            return
+        with suppress(ProjectError):  # what is not queued now is found at the next start
+            for number in result.attached:
+                if carried := self._library.catalog.get(number):  # its user may have no other copy at hand
+                    self._queue(replace(carried, left=True))
+        with self._changed:
+            # The bytes may belong to another document that still lacks its vectors.
+            self._due, self._not_before, task.begun = True, 0.0, 0.0
+            if result.status in {"added", "replaced"} and not result.linked:
+                task.advance(Phase.EMBEDDING, 0, result.chunks)
+                task.become(result=result, lacks=result.lacks, version=result.version)
+                self._changed.notify_all()
+            else:
+                self._settle(task, phase=Phase.DONE, result=result)
+
+    def _not_read(self, task: QueuedFile, error: Exception) -> None:
+        """Ends the reading of a file that was cancelled or failed."""
+        job, give_up = task.job, self._library.adding.give_up
+        with self._changed:
+            self._due = self._due or self._older
+        if job.cancelling:
+            _try(partial(give_up, job))
+            self._settle(task, phase=Phase.CANCELLED)
+        elif isinstance(error, CancelledError):
+            return  # the queue is closing, and the next one reads it
+        elif self._tries_again(task, error):
+            self._settle(task, phase=Phase.WAITING, done=0, total=0)
+        else:
+            failure = _explained(error)
+            locked = isinstance(error, EncryptedError) and not job.awaited
+            _try(partial(give_up, job, failure, keep=locked))
+            if locked:
+                self._settle(task, phase=Phase.PASSWORD, problem=failure.message)
+            else:
+                self._settle(task, phase=Phase.FAILED, result=failed_upload(job.name, failure))
+
+    def _tries_again(self, task: QueuedFile, error: Exception) -> bool:
+        """Tells whether a file that could not be read is to be read once more."""
+        return False
+
+    def _is_alone(self, task: QueuedFile) -> bool:
+        with self._changed:
+            return not self._making and not any(
+                other.job.phase in UNREAD for other in self._tasks if other is not task
+            )
 
     def _stops(self, task: QueuedFile) -> bool:
-        return self._closing or task.cancelled or task.job.name in self._erasing
+        return self._closing or task.job.cancelling
 
+    def _report(self, task: QueuedFile, phase: str, done: int, total: int) -> None:
+        with self._changed:
+            task.advance(Phase(phase), done, total)
 
-def _is_long(task: QueuedFile, now: float) -> bool:
-    return task.begun > 0 and now - task.begun > LONG_SECONDS
+    def _settle(self, task: QueuedFile, **changes: object) -> None:
+        """Notes where a job is after a step that does not go on by itself."""
+        with self._changed:
+            task.begun = 0.0
+            task.become(seconds_left=None, per_second=None, **changes)
+            if task.job.finished:
+                task.become(cancelling=False)
+            self._changed.notify_all()
+
+    # --- vectors and erasing
+    # ----------------------------------------------------------------------------------------------------
+
+    def _make_vectors(self) -> None:
+        """Undoes and erases what was given up, then makes vectors until something is more urgent."""
+        library = self._library
+        with self._changed:
+            cancelled = [task for task in self._stored() if task.job.cancelling]
+            erasing = set(self._erasing)
+            # What is read from here on is due again.
+            self._due = False
+        for task in cancelled:
+            if task.job.result is not None and not task.job.result.linked:
+                _try(partial(library.discard, task.job.result.version, task.job.name))
+            self._finish(task, Phase.CANCELLED)
+        if not library.indexes.words_whole:
+            _try(library.align_words)
+        if erasing:
+            _try(library.sweep)
+            with self._changed:
+                self._erasing -= erasing
+        if self._older:
+            _try(self._find_left)
+        problem = _try(self._embed)
+        with self._changed:
+            self._making = False
+            if problem:
+                self._due, self._not_before = True, time.monotonic() + RETRY_SECONDS
+                for task in self._embedding():
+                    task.become(problem=problem, seconds_left=None)
+            self._changed.notify_all()
+        if self._older and not problem:
+            _try(partial(self._begin_older, self.jobs()))
+
+    def _embed(self) -> None:
+        """Makes vectors until all are there, or something is more urgent; then they are due again."""
+        self._note_whole()
+        with self._changed:
+            own = {task.job.version: task.job.owner for task in self._embedding()}
+        self._made_at = time.monotonic()
+        self._library.resume_vectors(
+            only=own,
+            owner_of=lambda version: own.get(version, ""),
+            progress=self._embedded,
+            cancelled=lambda: self._is_urgent(own),
+        )
+        if self._is_urgent(own):
+            self.wake()
+        else:
+            self._library.sweep()
+            if self._note_whole():
+                self.wake()
+
+    def _is_urgent(self, own: Container[int]) -> bool:
+        """Tells whether something must be done before more vectors are made of these versions.
+
+        Asked between batches, when documents that were complete before are live.
+        """
+        with self._changed:
+            for task in self._embedding():
+                if 0 < task.job.total <= task.job.done:
+                    self._is_whole(task)
+            return (
+                self._closing
+                or bool(self._erasing)
+                or self._is_cancelled()
+                or self._text_waits()
+                # What has just been read may lack fewer vectors than what gets them.
+                or any(task.job.version not in own for task in self._embedding())
+            )
+
+    def _embedded(self, name: str, phase: str, done: int, total: int) -> None:
+        """Notes a batch of vectors."""
+        with self._changed:
+            before, self._made_at = self._made_at, time.monotonic()
+            for task in self._embedding():  # none if it is about to learn that its text is stored
+                if task.job.name == name:
+                    task.advance(Phase.EMBEDDING, done, total)
+                    result = task.job.result
+                    spent = self._made_at - before
+                    task.become(
+                        problem=None, result=result and replace(result, seconds=result.seconds + spent)
+                    )
+
+    def _note_whole(self) -> bool:
+        """Notes which versions have all vectors. Returns whether others lack some."""
+        with self._changed:
+            tasks = self._embedding()
+        lacking = {version.id for version in self._library.without_vectors()}
+        with self._changed:
+            for task in tasks:
+                if task.job.phase == Phase.EMBEDDING and task.job.version not in lacking:
+                    self._is_whole(task)
+            return any(task.job.version in lacking for task in tasks)
+
+    def _is_whole(self, task: QueuedFile) -> None:
+        """Notes that a version has all vectors: it is done, or its images are read next."""
+        if task.job.cancelling:
+            return
+        if task.job.lacks:
+            task.advance(Phase.IMAGES, 0, 0)
+        else:
+            self._finish(task, Phase.DONE)
+
+    def _finish(self, task: QueuedFile, phase: Phase) -> None:
+        """Ends a job whose document is stored."""
+        result, now = task.job.result, time.monotonic()
+        if phase == Phase.DONE and result is None and task.job.version not in self._given_up:
+            # What an earlier process left is now complete.
+            result = self._result_of(task, AddResult(task.job.name, "completed"))
+        if result is not None and task.started:
+            result = replace(result, complete_seconds=round(now - task.started, 3))
+        self._settle(task, phase=phase, problem=None, lacks=False, result=result)
+
+    def _result_of(self, task: QueuedFile, result: AddResult) -> AddResult:
+        """Returns the result as its version is now, or unchanged if that cannot be read."""
+        with suppress(ProjectError):
+            return self._library.adding.result_of(task.job.version, result)
+        return result
+
+    # --- images left for later
+    # ----------------------------------------------------------------------------------------------------
+
+    def _complete(self, task: QueuedFile) -> None:
+        """Reads the images of a version, which may need other vectors then."""
+        stops, report, version = partial(self._stops, task), partial(self._report, task), task.job.version
+        problem = _try(partial(self._library.complete, version, progress=report, cancelled=stops))
+        with self._changed:
+            task.begun = 0.0
+            if stops() or task.job.finished:  # it was given up
+                return
+            result = task.job.result
+            if problem:
+                self._given_up.add(version)
+                result = result and replace(result, warning=NOT_COMPLETE.format(problem))
+            elif result:
+                result = self._result_of(task, result)
+            task.become(phase=Phase.EMBEDDING, done=0, total=0, lacks=False, seconds_left=None, result=result)
+            self.wake()
 
 
 def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_once: int) -> list[QueuedFile]:
@@ -788,8 +724,7 @@ def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_on
 
     at_once: how many may be worked at, beside those that take long and the first ones of other owners.
     """
-    now = time.monotonic()
-    long = sum(_is_long(task, now) for task in working)
+    long = sum(task.is_long for task in working)
     owners = Counter(task.job.owner for task in working)
     free = len(working) < at_once + min(long, MOST_LONG)
     may_begin = [
@@ -801,12 +736,42 @@ def _in_turn(waiting: Iterable[QueuedFile], working: Sequence[QueuedFile], at_on
     return sorted(may_begin, key=lambda task: owners[task.job.owner])
 
 
+def open_additions(
+    library: Library,
+    settings: Settings,
+    *,
+    readers: int,
+    leads: bool = True,
+    parts: PartChecks | None = None,
+) -> Additions:
+    """Opens the queue of a server over its store: an embedded one, or that of all who share a Postgres.
+
+    readers: files that are read at a time.
+    leads: whether the vectors of a shared store are to be of this process's embedder.
+    parts: the checks that a shared queue joins.
+
+    Raises StoreError if a shared queue cannot be used.
+    """
+    if not settings.database:
+        return Additions(library, readers=readers)
+    if importlib.util.find_spec("procrastinate") is None:
+        raise StoreError("The queue (procrastinate) is not installed.", hint=INSTALL_HINT)
+    from chatbot.store.shared_additions import SharedAdditions
+
+    additions = SharedAdditions(
+        library, settings.database, readers=readers, works=settings.server_adds, leads=leads
+    )
+    if parts is not None:
+        parts.add(StorePart("workers", "procrastinate", additions.ping))
+    return additions
+
+
 def add_files(
     library: Library,
     uploads: Sequence[Upload],
     *,
     readers: int,
-    progress: Telling,
+    progress: Callable[[str, str, int, int], None],
     started: float | None = None,
     through: Additions | None = None,
 ) -> Iterator[AddResult]:
@@ -815,50 +780,42 @@ def add_files(
     A result comes when the whole file is read and has its vectors, or when it failed, which does not affect
     the others. Leaving the iterator stops the reading and undoes what was not read yet.
 
+    progress(document, phase, done, total): called on this thread with the phase of a job.
     started: time.perf_counter() from which the first file's seconds count.
-    through: a queue that is at work already; progress is then called on this thread.
+    through: a queue that is at work already.
     """
     began = time.time() - (time.perf_counter() - started if started is not None else 0.0)
     files = [
         NewFile(upload.name or upload.path.name, upload.path, upload.password, languages=upload.languages)
         for upload in uploads
     ]
-    additions = through or Additions(library, readers=readers, tell=progress)
+    additions = through or Additions(library, readers=readers, older=False)
     jobs = list[int]()
+    told = dict[int, tuple[str, str, int, int]]()
+
+    def looked(found: Sequence[Job]) -> None:
+        for job in found:
+            how = (job.name, str(job.phase), job.done, job.total)
+            # Of the one that is waited for it is told each time: that shows whether anybody still listens.
+            if job.id == number or (job.id in jobs and job.total and told.get(job.id) != how):
+                told[job.id] = how
+                progress(*how)
+
     try:
         jobs = additions.enqueue(files, awaited=True)
         if through is None:
             prepare()
-        ended = _awaited(through, jobs, progress) if through else map(additions.wait, jobs)
-        for number, job in enumerate(ended):
+        before: float | None = None
+        for number in jobs:
+            job = additions.wait(number, looked)
             jobs += job.result.attached if job.result else ()
-            yield _outcome(job, 0.0 if number else max(0.0, job.added_at - began))
+            before = max(0.0, job.added_at - began) if before is None else 0.0
+            yield _outcome(job, before)
     finally:
+        if jobs:
+            additions.release(jobs)
         if through is None:
-            additions.abandon()
-        elif jobs:
-            through.release(jobs)
-
-
-def _awaited(additions: Additions, jobs: Sequence[int], progress: Telling) -> Iterator[Job]:
-    """Yields these jobs in their order, each once it has ended or has a problem, and tells of all."""
-    told: dict[int, tuple[str, int, int]] = {}
-    known = dict[int, Job]()
-    for number in jobs:
-        while True:
-            found = {job.id: job for job in additions.jobs() if job.id in jobs}
-            for job in found.values():
-                if told.get(job.id) != (job.phase, job.done, job.total) and job.total:
-                    told[job.id] = (job.phase, job.done, job.total)
-                    progress(job.name, job.phase, job.done, job.total)
-            known |= found
-            # One that is gone was erased.
-            job = known.get(number) or Job(number, "", Phase.CANCELLED)
-            if job.settled or number not in found:
-                yield job if number in found else replace(job, phase=Phase.CANCELLED, problem=None)
-                break
-            progress(job.name, job.phase, job.done, job.total)
-            time.sleep(LOOK_SECONDS)
+            additions.close(None)
 
 
 def _outcome(job: Job, before: float) -> AddResult:
@@ -872,18 +829,6 @@ def _outcome(job: Job, before: float) -> AddResult:
     if result.searchable_seconds is not None:
         result = replace(result, searchable_seconds=round(result.searchable_seconds + before, 3))
     return replace(result, seconds=round(result.seconds + before, 3))
-
-
-def _size(data: BinaryIO | Path) -> int:
-    """Returns the size in bytes of a file open at its start, 0 if it is unknown before reading."""
-    try:
-        if isinstance(data, Path):
-            return data.stat().st_size
-        size = data.seek(0, io.SEEK_END)
-        data.seek(0)
-    except (OSError, ValueError):
-        return 0
-    return size
 
 
 def _try(step: Callable[[], object]) -> str | None:

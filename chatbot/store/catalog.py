@@ -552,14 +552,6 @@ class Catalog(Jobs, FoundTitles, RememberedDocuments, Corrections, Seals):
             connection.execute("delete from remembered where sha256 = ?", (version.sha256,))
         return True
 
-    def repoint(self, old: int, new: int) -> None:
-        """Replaces a version by a newer reading of the same bytes wherever it is live or can be restored.
-
-        Versions that are coming to those documents still come.
-        """
-        with self.write() as connection:
-            _repoint(connection, old, new)
-
     # --- removing
     # --------------------------------------------------------------------------------------------------------
 
@@ -830,23 +822,21 @@ def _flip(connection: Transaction, document: int, version: int, at: float) -> No
 def _read_anew(connection: Transaction, document: int, version: int) -> bool:
     """Tells whether this version is a newer reading of what its document has.
 
-    If so, it has then taken the old version's place under all its names.
+    If so, it has then taken the old version's place wherever that was live or could be restored. Versions
+    that are coming to those documents still come.
     """
     old = connection.execute(
         "select o.id from document d join version o on o.id = d.active_version join version n on n.id = ?2"
         " where d.id = ?1 and o.id != n.id and o.sha256 = n.sha256",
         (document, version),
     ).fetchone()
-    if old is not None:
-        _repoint(connection, old[0], version)
-    return old is not None
-
-
-def _repoint(connection: Transaction, old: int, new: int) -> None:
-    connection.execute("update version set coming = 0 where id = ?", (new,))
-    connection.execute("update document set active_version = ? where active_version = ?", (new, old))
-    connection.execute("update document set previous_version = ? where previous_version = ?", (new, old))
+    if old is None:
+        return False
+    connection.execute("update version set coming = 0 where id = ?", (version,))
+    for which in ("active_version", "previous_version"):
+        connection.execute(f"update document set {which} = ? where {which} = ?", (version, old[0]))
     connection.execute(
         "update document set previous_version = null, replaced_at = null where previous_version = "
         "active_version"
     )
+    return True

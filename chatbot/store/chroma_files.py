@@ -75,7 +75,8 @@ def check_files(folder: Path) -> None:
             raise ValueError(f"the graph of vectors in {path.parent.name} is damaged") from error
     path = folder / DATABASE
     if path.exists():
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        # Not read-only: what a kill broke off is first taken back.
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)) as database:
             foreign = "select name from sqlite_master where type in ('view', 'trigger')"
             for (name,) in database.execute(foreign):
                 raise ValueError(f"another program has put {str(name)[:80]!r} into {path.name}")

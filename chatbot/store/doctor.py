@@ -302,7 +302,7 @@ def _vectors(library: Library) -> list[str]:
     """Says whether the index has other vectors than the catalogue. It is asked only on this machine."""
     if not (library.indexes.on_this_machine and library.indexes.vectors.exists()):
         return []
-    before, after = library.indexes.compare_vectors(lambda done: None)
+    before, after = library.indexes.compare_vectors(lambda *_: None)
     if before.count != after.count or before == after:  # a number is told by `differences`
         return []
     return ["the vector index has other vectors than the catalogue"]

@@ -25,7 +25,7 @@ from chatbot.store.database import Served, open_database
 from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
 from chatbot.store.disk_reserve import DiskFullError
 from chatbot.store.index_errors import explaining
-from chatbot.store.migration.table_shapes import RowSum, TableSum, summary_of
+from chatbot.store.migration.table_shapes import TableSum, summary_of
 from chatbot.store.term_scores import lexicon_of, terms_of
 from chatbot.store.vector_index import BATCH, ChromaIndex, IndexDamagedError, IndexedPassage, Place
 from chatbot.store.word_index import WordIndex
@@ -325,25 +325,27 @@ class Indexes:
         )
         return before, after
 
-    def compare_vectors(self, told: Callable[[int], None]) -> tuple[TableSum, TableSum]:
+    def compare_vectors(self, told: Callable[[int, int], None]) -> tuple[TableSum, TableSum]:
         """Sums up (id, vector) of the catalogue and of the index. Vectors that differ by rounding are equal.
 
-        told: of the vectors so far.
+        told: of the vectors so far, and of all.
         """
-        before, after = RowSum(), RowSum()
+        before, after = (summary_of(self._vectors(told, held=held)) for held in (False, True))
+        return before, TableSum(self.vectors.count(), after.digest)
+
+    def _vectors(self, told: Callable[[int, int], None], *, held: bool) -> Iterator[tuple[str, bytes]]:
+        counts = self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
         done = 0
-        for version in self._catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension):
+        for version in counts:
             records = (record for passage in self._passages(version) for record in passage.records())
             while batch := {key: vector for key, vector, _, _ in islice(records, BATCH)}:
-                held = self.vectors.held(list(batch))
+                there = self.vectors.held(list(batch)) if held else batch
                 for key, vector in batch.items():
-                    before.add((key, vector.tobytes()))
-                    if key in held:
-                        same = np.allclose(held[key], vector, rtol=0, atol=TOLERANCE)
-                        after.add((key, (vector if same else held[key]).tobytes()))
+                    if key in there:
+                        same = not held or np.allclose(there[key], vector, rtol=0, atol=TOLERANCE)
+                        yield key, (vector if same else there[key]).tobytes()
                 done += len(batch)
-                told(done)
-        return before.summary(), TableSum(self.vectors.count(), after.summary().digest)
+                told(done, sum(counts.values()))
 
     def differences(self) -> list[str]:
         """Describes how the indexes differ from the catalogue; nothing if they agree. Raises

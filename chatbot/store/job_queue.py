@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
@@ -20,9 +20,9 @@ import psycopg
 from procrastinate.schema import SchemaManager
 
 from chatbot.errors import StoreError
+from chatbot.store.jobs import QUEUE, SILENT_SECONDS
 from chatbot.store.postgres_database import CONNECTING
 from chatbot.store.postgres_faults import KEEPALIVES, SETTING, as_store_error, parse_address, without_secrets
-from chatbot.store.shared_jobs import QUEUE, SILENT_SECONDS
 
 __all__ = ["JobQueue"]
 
@@ -49,30 +49,21 @@ class JobQueue:
         for name in ("procrastinate", "psycopg.pool"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         self._make_tables()
-        self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._closing, self._stopping = threading.Event(), asyncio.Event()
-        self._putting = threading.Lock()
-        self._sync: procrastinate.App | None = None
+        self._closing = threading.Event()
+        connector = procrastinate.SyncPsycopgConnector(kwargs=self._parts, min_size=0, max_size=1, timeout=10)
+        self._sync = procrastinate.App(connector=connector)
+        self._sync.open()
 
     def put(self, number: int, queue: str, lock: str | None = None) -> None:
         """Queues a job, unless it waits there. Those of one lock are worked at one after another.
 
         Raises StoreError.
         """
+        once = f"{queue} {number}"
         try:
-            with self._putting:
-                if self._sync is None:
-                    self._sync = procrastinate.App(
-                        connector=procrastinate.SyncPsycopgConnector(
-                            kwargs=self._parts, min_size=0, max_size=1, timeout=10
-                        )
-                    )
-                    self._sync.open()
-                task = self._sync.configure_task(
-                    TASK, queue=queue, lock=lock, queueing_lock=f"{queue} {number}"
-                )
-                task.defer(number=number)
+            task = self._sync.configure_task(TASK, queue=queue, lock=lock, queueing_lock=once)
+            task.defer(number=number)
         except procrastinate.exceptions.AlreadyEnqueued:
             return
         except procrastinate.exceptions.ConnectorException as error:
@@ -92,17 +83,13 @@ class JobQueue:
     def stop(self) -> None:
         """Begins to stop working. What is under way is handed back, for another worker or the next start."""
         self._closing.set()
-        if self._loop is not None:
-            with suppress(RuntimeError):  # it has ended
-                self._loop.call_soon_threadsafe(self._stopping.set)
 
     def close(self, seconds: float = 10.0) -> None:
         """Stops working, and closes all connections."""
         self.stop()
         if self._thread is not None:
             self._thread.join(seconds)
-        if self._sync is not None:
-            self._sync.close()
+        self._sync.close()
 
     # --- inside
     # --------------------------------------------------------------------------------------------------------
@@ -110,19 +97,18 @@ class JobQueue:
     def _make_tables(self) -> None:
         try:
             with psycopg.connect(**self._parts) as connection:  # type: ignore[arg-type]  # all of them text
+                connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUE])
                 # to_regclass would not see what another connection has made since this one first asked.
                 there = "select 1 from pg_tables where schemaname = %s and tablename = 'procrastinate_jobs'"
-                if connection.execute(there, [QUEUE]).fetchone():
-                    return
-                connection.execute("select pg_advisory_xact_lock(hashtextextended(%s, 0))", [QUEUE])
-                if connection.execute(there, [QUEUE]).fetchone():
-                    return
-                connection.execute(f"create schema if not exists {QUEUE}".encode())
-                connection.execute(SchemaManager.get_schema())
+                if not connection.execute(there, [QUEUE]).fetchone():
+                    connection.execute(f"create schema if not exists {QUEUE}".encode())
+                    connection.execute(SchemaManager.get_schema())
         except psycopg.Error as error:
             raise as_store_error(error, self._address) from None
 
-    def _explained(self, error: BaseException) -> StoreError:
+    def _explained(self, error: Exception) -> StoreError:
+        if isinstance(error, ExceptionGroup):  # of the workers
+            error = error.exceptions[0]
         if isinstance(error.__cause__, psycopg.Error):
             return as_store_error(error.__cause__, self._address)
         return StoreError(
@@ -145,17 +131,14 @@ class JobQueue:
             self._closing.wait(AGAIN_SECONDS)
 
     async def _run(self, attend: Callable[[int, str], None], at_once: Mapping[str, int]) -> None:
-        self._loop, self._stopping = asyncio.get_running_loop(), asyncio.Event()
         threads = ThreadPoolExecutor(sum(at_once.values()), thread_name_prefix="additions-job")
         connector = procrastinate.PsycopgConnector(kwargs=self._parts, min_size=1, max_size=2, timeout=10)
         app = procrastinate.App(connector=connector)
         app.task(name=TASK, retry=_HandedBack(), pass_context=True)(partial(_attend, attend, threads))
-        if self._closing.is_set():
-            return
         try:
-            async with app.open_async():
+            async with app.open_async(), asyncio.TaskGroup() as group:
                 workers = [
-                    asyncio.create_task(
+                    group.create_task(
                         app.run_worker_async(
                             queues=[queue],
                             name=queue,
@@ -171,15 +154,24 @@ class JobQueue:
                     )
                     for queue, count in at_once.items()
                 ]
-                others = [asyncio.create_task(self._stopping.wait()), asyncio.create_task(_take_over(app))]
-                await asyncio.wait([*workers, *others], return_when=asyncio.FIRST_COMPLETED)
-                for task in (*workers, *others):
-                    task.cancel()
-                for result in await asyncio.gather(*workers, *others, return_exceptions=True):
-                    if isinstance(result, Exception):
-                        raise result
+                await self._take_over(app, workers)
+                for worker in workers:
+                    worker.cancel()
         finally:
             threads.shutdown(wait=False)
+
+    async def _take_over(self, app: procrastinate.App, workers: Sequence[asyncio.Task[None]]) -> None:
+        """Queues again, now and then, what dead workers had, until the queue is stopped or a worker ends."""
+        manager, next_look = app.job_manager, 0.0
+        while not (self._closing.is_set() or any(worker.done() for worker in workers)):
+            if time.monotonic() >= next_look:
+                for job in await manager.get_stalled_jobs(seconds_since_heartbeat=SILENT_SECONDS):
+                    try:
+                        await manager.retry_job(job, retry_at=AT_ONCE)
+                    except procrastinate.exceptions.UniqueViolation:  # it was queued once more
+                        await manager.finish_job(job, procrastinate.jobs.Status.ABORTED, delete_job=True)
+                next_look = time.monotonic() + STALLED_SECONDS
+            await asyncio.sleep(LOOK_SECONDS)
 
 
 class _HandedBack(procrastinate.BaseRetryStrategy):
@@ -197,14 +189,3 @@ async def _attend(
 ) -> None:
     """Works at a job in a thread."""
     await asyncio.get_running_loop().run_in_executor(threads, attend, number, context.job.queue)
-
-
-async def _take_over(app: procrastinate.App) -> None:
-    """Queues again, now and then, what dead workers had."""
-    while True:
-        for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=SILENT_SECONDS):
-            try:
-                await app.job_manager.retry_job(job, retry_at=AT_ONCE)
-            except procrastinate.exceptions.UniqueViolation:  # it was queued once more
-                await app.job_manager.finish_job(job, procrastinate.jobs.Status.ABORTED, delete_job=True)
-        await asyncio.sleep(STALLED_SECONDS)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
 from statistics import mean
@@ -31,6 +31,8 @@ __all__ = [
     "MOST_FINISHED",
     "NEXT",
     "OVER",
+    "QUEUE",
+    "SILENT_SECONDS",
     "STORED",
     "UNREAD",
     "UNREAD_ROWS",
@@ -39,11 +41,11 @@ __all__ = [
     "Job",
     "Jobs",
     "Phase",
+    "SharedJobs",
     "end_jobs",
     "end_stored",
-    "insert",
-    "packed",
     "time_left",
+    "work_of",
 ]
 
 
@@ -206,11 +208,6 @@ class Job:
             and (self.phase not in STORED or self.result is not None)
         )
 
-    @property
-    def work(self) -> str:
-        """What is claimed by the process that works at it."""
-        return f"job {self.id}"
-
     def goes_to(self, phase: Phase) -> bool:
         """Tells whether it may have that phase next."""
         return phase == self.phase or phase in NEXT[self.phase]
@@ -240,6 +237,18 @@ COLUMNS = ", ".join(FIELDS)
 FLAGS = {"cancelling", "again", "lacks", "awaited", "recovered"}
 
 
+# The schema of the queue that hands jobs to workers.
+QUEUE = "finpolicy_queue"
+OF_THESE = "id = any(?::bigint[])"
+# Seconds after which a worker that says nothing is taken for dead; and a finished job is nobody's any more
+# who waited for it.
+SILENT_SECONDS, AWAITED_SECONDS = 15, 86_400
+ALIVE = (
+    f"select 1 from {QUEUE}.procrastinate_workers where last_heartbeat > now() - interval "
+    f"'{SILENT_SECONDS} seconds' limit 1"
+)
+
+
 class Jobs(Stored):
     """The additions under way. In a store that servers share, also the last finished ones."""
 
@@ -263,11 +272,11 @@ class Jobs(Stored):
     def left(self) -> Iterator[Job]:
         """Yields the same, each while no other process is at it; none begins to meanwhile."""
         for known in self.waiting():
-            if self.database.claim(known.work):
+            if self.database.claim(work_of(known.id)):
                 try:
                     yield from map(_left, self._jobs(f"where id = ? and {UNREAD_ROWS}", (known.id,)))
                 finally:
-                    self.database.release(known.work)
+                    self.database.release(work_of(known.id))
 
     def end(self, job: int, phase: Phase, result: AddResult | None = None) -> None:
         """Notes that an addition is over. Its copy is deleted unless something else needs it."""
@@ -283,19 +292,132 @@ class Jobs(Stored):
         """Ends the jobs that nobody works at and whose versions are complete. lacking: those that are not."""
         for job in self.under_way():
             left = job.phase in STORED and job.version not in lacking and not job.cancelling
-            if left and self.database.claim(job.work):
+            if left and self.database.claim(work_of(job.id)):
                 try:
                     self.end(job.id, Phase.DONE)
                 finally:
-                    self.database.release(job.work)
+                    self.database.release(work_of(job.id))
 
     def hold(self, job: int, problem: str) -> None:
         """Notes that an addition waits for something that the user must do."""
         phase = Phase.PASSWORD.value
         self.change("update job set phase = ?, problem = ? where id = ?", (phase, problem, job))
 
+    def get(self, number: int) -> Job | None:
+        """Returns one job, None if it was forgotten."""
+        return next(iter(self._jobs("where id = ?", (number,))), None)
+
     def _jobs(self, which: str, arguments: Sequence[Any] = ()) -> list[Job]:
         return list(map(_job_in, self.read(f"select {COLUMNS} from job {which} order by id", arguments)))
+
+
+class SharedJobs(Jobs):
+    """The jobs of a store in a Postgres, in its catalogue."""
+
+    def forget_old(self) -> None:
+        """Forgets the oldest finished jobs."""
+        self.change(
+            f"delete from job where {FINISHED} and (awaited = 0 or added_at < ?) and id not in "
+            f"(select id from job where {FINISHED} order by id desc limit ?)",
+            (time.time() - AWAITED_SECONDS, MOST_FINISHED),
+        )
+
+    def add_left(self, job: Job) -> None:
+        """Stores a job for a version that lacks something, unless there is one.
+
+        A version that could not be completed is not tried again.
+        """
+        its_own = f"version = ?{'' if job.lacks else f' and not {FINISHED}'}"
+        there = f"select 1 from job where {its_own} or (name = ? and not {FINISHED})"
+        with self.write() as connection:
+            if connection.execute(there, (job.version, job.name)).fetchone() is None:
+                insert(connection, job)
+
+    def all(self) -> list[Job]:
+        """Returns all jobs in the order they were queued."""
+        return self._jobs("")
+
+    def workers(self) -> bool:
+        """Tells whether any worker is alive."""
+        return bool(self.read(ALIVE))
+
+    # Each of these is one statement, which does not wait for whoever writes the catalogue just now.
+
+    def note(self, job: Job) -> bool:
+        """Stores how far a job is. Returns whether it is to be cancelled, as one is whose file was erased."""
+        stopped = job.finished or job.phase == Phase.PASSWORD
+        found = self.read(
+            "update job set phase = ?1, done = ?, total = ?, seconds_left = ?, per_second = ?, problem = ?, "
+            "lacks = ?, result = ?, version = ?, cancelling = case when ? = 1 then 0 else cancelling end "
+            f"where id = ? and (phase = ?1 or not {FINISHED}) returning cancelling",
+            (
+                *(job.phase.value, job.done, job.total, job.seconds_left, job.per_second, job.problem),
+                *(job.lacks, packed(job.result), job.version, stopped, job.id),
+            ),
+        )
+        if found:
+            return bool(found[0][0])
+        return job.phase in UNREAD and self.get(job.id) is None  # what is stored is erased with its version
+
+    def cancel(self, numbers: Collection[int]) -> None:
+        """Asks whoever works at these jobs to stop, and undo what was done."""
+        self.read(
+            f"update job set cancelling = 1 where {OF_THESE} and not {FINISHED} returning id",
+            (list(numbers),),
+        )
+
+    def unlock(self, number: int) -> None:
+        """Lets a job go on that waited for its password."""
+        self.read(
+            "update job set phase = ?, problem = null, cancelling = 0 where id = ? and phase = ? "
+            "returning id",
+            (Phase.WAITING.value, number, Phase.PASSWORD.value),
+        )
+
+    def release(self, numbers: Collection[int]) -> None:
+        """Says that nobody waits for these jobs any more."""
+        self.read(f"update job set awaited = 0 where {OF_THESE} returning id", (list(numbers),))
+
+    def clear(self, numbers: Collection[int]) -> None:
+        """Forgets those of these jobs that are finished and not awaited."""
+        self.read(
+            f"delete from job where {OF_THESE} and awaited = 0 and {FINISHED} returning id", (list(numbers),)
+        )
+
+    def unqueued(self) -> list[Job]:
+        """Returns the jobs that go on by themselves, but that the queue does not have."""
+        return self._jobs(
+            f"where not {FINISHED} and phase != '{Phase.PASSWORD.value}' and not exists (select 1 from "
+            f"{QUEUE}.procrastinate_jobs q where q.status in ('todo', 'doing') "
+            "and (q.args->>'number')::bigint = job.id)"
+        )
+
+    # --- answers that are stopped
+    # ----------------------------------------------------------------------------------------
+
+    def stop(self, conversation: str, owner: str) -> None:
+        """Asks whichever server writes an answer in this conversation to stop."""
+        now = time.time()
+        self.read("delete from stop where asked_at < ? returning asked_at", (now - AWAITED_SECONDS,))
+        self.read(
+            "insert into stop values (?, ?, ?) on conflict (conversation, owner) "
+            "do update set asked_at = excluded.asked_at returning asked_at",
+            (conversation, owner, now),
+        )
+
+    def stopped(self, conversations: Sequence[tuple[str, str]]) -> set[tuple[str, str]]:
+        """Returns those of these (conversation, owner) that are to be stopped, once each."""
+        wanted = "select * from unnest(?::text[], ?::text[])"
+        pairs = tuple(map(list, zip(*conversations, strict=True)))
+        if not self.read(f"select 1 from stop where (conversation, owner) in ({wanted}) limit 1", pairs):
+            return set()
+        gone = f"delete from stop where (conversation, owner) in ({wanted}) returning conversation, owner"
+        return {(conversation, owner) for conversation, owner in self.read(gone, pairs)}
+
+
+def work_of(job: int) -> str:
+    """Returns the name of the work at a job, which the process at it claims."""
+    return f"job {job}"
 
 
 def insert(connection: Transaction, job: Job) -> int:

@@ -509,7 +509,6 @@ class Library:
         """
         self.resume_vectors(progress=progress)
         taken = replace(self.take_again(name), password=password)
-        before = self.catalog.find(name)
         try:
             result = self.read_taken(taken, progress=partial(progress, name), cancelled=_never)
         except ProjectError as error:
@@ -520,12 +519,7 @@ class Library:
             self.resume_vectors(only={result.version}, progress=progress)
         except ProjectError as error:
             result = replace(result, warning=NO_VECTORS.format(error))
-        result = replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
-        with self._changing:
-            stored = self.catalog.version(result.version)
-            if before is not None and stored is not None and stored.state == "ready":
-                self.catalog.repoint(before.id, stored.id)
-        return result
+        return replace(result, seconds=round(result.seconds + time.perf_counter() - start, 3))
 
     # The steps of a queue, with those of VersionBuilder.
 

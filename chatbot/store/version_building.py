@@ -132,7 +132,8 @@ class VersionBuilder:
 
         def note(digest: str) -> None:
             with self._lock:
-                waiting.append(self._catalog.wait(name, digest, **details))
+                size = self._copies.size(digest)
+                waiting.append(self._catalog.wait(name, digest, size=size, **details))
                 if not self._copies.has(digest):  # erased with a document of these bytes at this very moment
                     self._catalog.end(waiting[0].id, Phase.FAILED)
                     raise DocumentError(

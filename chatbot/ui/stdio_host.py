@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from chatbot.app.running_questions import RunningQuestions
 from chatbot.cli.served_command import served
-from chatbot.store.addition_opening import open_additions
-from chatbot.store.addition_queue import Additions
+from chatbot.store.addition_queue import Additions, open_additions
 
 if TYPE_CHECKING:
     from chatbot.app.app_context import AppContext

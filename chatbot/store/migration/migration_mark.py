@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
 from pathlib import Path
 from typing import Any, TypeVar
 
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
-from chatbot.store.database import Database, Schema, Stored, Transaction, open_database, place_of
+from chatbot.store.database import Database, Schema, Stored, open_database, place_of
 from chatbot.store.postgres_pool import LOCKED, claim_key
 
 __all__ = ["CLAIMING", "WORK", "MigrationMark", "refuse_unfinished", "shown_parts", "unless_unfinished"]
@@ -32,7 +31,6 @@ class MigrationMark(Stored):
     """The note of one migration, and those of others to the same databases.
 
     finished: whether it has ended, and everything was equal then.
-    unfinished_source: of another migration that was begun here and not finished; "" for none.
     left_in: where unfinished migrations from this source, which went to other places too, have left what they
         brought.
     """
@@ -40,31 +38,19 @@ class MigrationMark(Stored):
     def __init__(self, source: Settings, target: Settings) -> None:
         """Opens it in the database of the target. Raises StoreError."""
         super().__init__(open_database(place_of(target, NAME), SCHEMA))
-        self._source, self._target = (SEPARATOR.join(shown_parts(one)) for one in (source, target))
-        done = "select 1 from migration where target = ? and source = ? and finished_at is not null"
-        self.finished = bool(self.read(done, (self._target, self._source)))
-        unfinished = self.read(UNFINISHED.format("migration"))
-        self.unfinished_source = next((row[1] for row in unfinished), "")
-        left = [target.split(SEPARATOR) for target, source in unfinished if source == self._source]
-        self.left_in = {part for parts in left for part in parts}
+        self._places = tuple(SEPARATOR.join(shown_parts(one)) for one in (target, source))
+        rows = self.read("select target, source from migration where finished_at is not null")
+        self.finished = self._places in rows
+        left = self.read(f"{UNFINISHED.format('migration')} and source = ?", self._places[1:])
+        self.left_in = {part for place, _ in left for part in place.split(SEPARATOR)}
 
-    def begin(self) -> None:
-        """Notes the begin, in place of one from another source, or of an unfinished one to other places."""
+    def note(self, finished_at: float | None = None) -> None:
+        """Notes the begin or the end, in place of other unfinished ones from this source."""
         with self.write() as changes:
-            changes.execute("delete from migration where source = ? and finished_at is null", (self._source,))
-            self._note(changes, None)
-
-    def finish(self) -> None:
-        """Notes that everything is there."""
-        with self.write() as changes:
-            self._note(changes, time.time())
-
-    def _note(self, changes: Transaction, finished_at: float | None) -> None:
-        changes.execute(
-            "insert into migration values (?, ?, ?) on conflict (target) do update set"
-            " source = excluded.source, finished_at = excluded.finished_at",
-            (self._target, self._source, finished_at),
-        )
+            changes.execute(
+                "delete from migration where target = ? or (source = ? and finished_at is null)", self._places
+            )
+            changes.execute("insert into migration values (?, ?, ?)", (*self._places, finished_at))
 
 
 def refuse_unfinished(settings: Settings, opened: Database, *, moving: bool = False) -> None:
@@ -81,10 +67,10 @@ def refuse_unfinished(settings: Settings, opened: Database, *, moving: bool = Fa
                 rows = file.read(UNFINISHED.format("migration"))
     elif opened.read("select to_regclass(?) is not null", (SERVED,))[0][0]:
         rows = opened.read(UNFINISHED.format(SERVED))
-    for target, source in rows:
-        if target.split(SEPARATOR)[0] != source.split(SEPARATOR)[0]:
+    for to, source in (map(_database_in, row) for row in rows):
+        if to != source:
             raise StoreError(
-                f"Not all of the store has been moved here from {source.split(SEPARATOR)[0]}.",
+                f"Not all of the store has been moved here from {source}.",
                 hint="Give the same `migrate` command again, or use the store where it was.",
             )
     claim = claim_key(f"finpolicy_{CLAIMING}", WORK)
@@ -117,3 +103,7 @@ def shown_parts(settings: Settings) -> tuple[str, str, str]:
         settings.chroma_url or str(folder / "vectors"),
         shown_objects(settings.objects) if settings.objects else str(settings.documents.resolve()),
     )
+
+
+def _database_in(place: str) -> str:
+    return place.partition(SEPARATOR)[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -30,37 +29,21 @@ from chatbot.store.migration.migration_mark import (
     refuse_unfinished,
     shown_parts,
 )
-from chatbot.store.migration.table_copying import MovedPart, MovedTable, counted
+from chatbot.store.migration.table_copying import ComparedPart, MovedDatabase, MovedPart, Progress
 from chatbot.store.migration.table_shapes import TableSum, summary_of
 from chatbot.store.postgres_faults import shown_address
 
 __all__ = ["ComparedPart", "StoreMigration", "compare_copies", "kept_names", "move_copies"]
 
-# (what, "moving" or "comparing", done, all).
-Progress = Callable[[str, str, int, int], None]
-# Tables in which a store that nobody has used yet has rows.
-NEVER_EMPTY = frozenset({"meta"})
+# A table in which a store that nobody has used yet has rows.
+NEVER_EMPTY = "meta"
 EMPTY = "Name an empty place, or empty this one."
 # Connections of servers and commands; one of them is this process's own, which holds the claim.
 OTHERS = """select count(*) from pg_stat_activity where application_name like 'finpolicy%'
     and datname = current_database() and pid != pg_backend_pid()"""
 OWN = 1
 # Seconds to wait for the end of connections whose processes were killed just now.
-CLAIM_SECONDS, END_SECONDS, LOOK_SECONDS = 2.0, 6.0, 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedPart:
-    """A table, the copies or an index, before and after. what: such as "catalog page"."""
-
-    what: str
-    before: TableSum
-    after: TableSum
-
-    @property
-    def equal(self) -> bool:
-        """Whether nothing differs."""
-        return self.before == self.after
+END_SECONDS, LOOK_SECONDS = 6.0, 0.1
 
 
 class StoreMigration:
@@ -82,16 +65,17 @@ class StoreMigration:
         self._source, self._target, self._progress = source, target, progress
         self._embedder = embedder or make_embedder(source)
         same = [before == after for before, after in zip(*map(shown_parts, (source, target)), strict=True)]
-        self.moves_tables, self.moves_vectors, self.moves_copies = (not one for one in same)
+        self._moves_tables, self._moves_vectors, self._moves_copies = (not one for one in same)
         # The store's name on a Chroma server goes with it only if its vectors stay there.
         of_the_place = "'vectors_aligned'"
-        if self.moves_vectors or not source.chroma_url:
+        if self._moves_vectors or not source.chroma_url:
             of_the_place += ", 'owner'"
         meta = {"meta": f"key not in ({of_the_place})"}
+        # The catalogue comes first.
         self._parts = [
-            *others,
-            MovedPart("api_keys", api_keys.SCHEMA, lambda _: [api_keys.SCHEMA.tables]),
             MovedPart(NAME, SCHEMA, lambda _: [SCHEMA.tables], only=meta),
+            MovedPart("api_keys", api_keys.SCHEMA, lambda _: [api_keys.SCHEMA.tables]),
+            *others,
         ]
         # Whether it had been finished before, so that it is only compared now.
         self.was_finished = False
@@ -111,28 +95,28 @@ class StoreMigration:
             self.was_finished = mark.finished
             if not mark.finished:
                 self._refuse_what_is_there(mark)
-                mark.begin()
-            tables = self._open_tables(opened, sources)
+                mark.note()
+            databases = self._open_targets(opened, sources)
             if not mark.finished:
-                self._move(tables)
+                self._move(databases)
             catalog = opened.enter_context(closing(Catalog(place_of(self._target, NAME))))
             indexes = opened.enter_context(closing(Indexes(catalog, self._target, self._embedder)))
             if not mark.finished:
                 self._fill(indexes)
             equal = True
-            for compared in self._compare(tables, catalog, indexes):
+            for compared in self._compare(databases, catalog, indexes):
                 equal = equal and compared.equal
                 yield compared
             if equal and not mark.finished:
-                mark.finish()
+                mark.note(time.time())
 
     # --- opening
     # --------------------------------------------------------------------------------------------------------
 
     def _open_sources(self, opened: ExitStack) -> dict[str, Database]:
-        """Opens the databases of the source that exist, to be read. The catalogue comes first."""
+        """Opens the databases of the source that exist, to be read."""
         found: dict[str, Database] = {}
-        for part in reversed(self._parts):
+        for part in self._parts:
             place = place_of(self._source, part.name)
             if isinstance(place, Path):
                 exists = place.exists()
@@ -142,23 +126,22 @@ class StoreMigration:
             if exists:
                 database = open_database(place, part.schema, read_only=True)
                 found[part.name] = opened.enter_context(closing(database))
-        if NAME not in found:
-            raise StoreError(
-                f"There is no store in {shown_parts(self._source)[0]}.",
-                hint="Set FINPOLICY_HOME or FINPOLICY_DATABASE_URL to the store that is to be moved.",
-            )
+            elif not found:
+                raise StoreError(
+                    f"There is no store in {shown_parts(self._source)[0]}.",
+                    hint="Set FINPOLICY_HOME or FINPOLICY_DATABASE_URL to the store that is to be moved.",
+                )
         refuse_unfinished(self._source, found[NAME], moving=True)
         return found
 
-    def _open_tables(self, opened: ExitStack, sources: dict[str, Database]) -> list[MovedTable]:
-        """Opens the databases of the target, and returns their tables."""
-        found: list[MovedTable] = []
-        for part in self._parts if self.moves_tables else ():
+    def _open_targets(self, opened: ExitStack, sources: dict[str, Database]) -> list[MovedDatabase]:
+        found: list[MovedDatabase] = []
+        for part in self._parts if self._moves_tables else ():
             if source := sources.get(part.name):
-                shapes, place = part.shapes(source), place_of(self._target, part.name)
+                place = place_of(self._target, part.name)
                 target = opened.enter_context(closing(open_database(place, part.schema)))
                 part.prepare(place, source)
-                found += [MovedTable(part, shape, source, target) for shape in shapes]
+                found.append(MovedDatabase(part, source, target, self._progress))
         return found
 
     def _refuse_what_is_there(self, mark: MigrationMark) -> None:
@@ -166,87 +149,74 @@ class StoreMigration:
         its Chroma server does not answer.
         """
         databases, _, copies = shown_parts(self._target)
-        if self.moves_vectors and self._target.chroma_url:
+        if self._moves_vectors and self._target.chroma_url:
             with closing(ChromaServer(self._target.chroma_url, self._target.chroma_token)) as server:
                 server.ping()
         there = list[str]()
-        for part in self._parts if self.moves_tables and databases not in mark.left_in else ():
+        for part in self._parts if self._moves_tables and databases not in mark.left_in else ():
             place = place_of(self._target, part.name)
-            if isinstance(place, Path) and not place.exists():
-                continue
-            with closing(open_database(place, part.schema)) as database:
-                for shape in part.shapes(database):
-                    if shape.name not in NEVER_EMPTY and (count := counted(database, shape)):
-                        there.append(f"{count:,} rows of {shape.name}")
+            if not isinstance(place, Path) or place.exists():
+                with closing(open_database(place, part.schema)) as database:
+                    counts = part.counts(database)
+                there += [
+                    f"{count:,} rows of {name}"
+                    for name, count in counts.items()
+                    if count and name != NEVER_EMPTY
+                ]
         if there:
-            begun = (
-                f" of an unfinished migration from {mark.unfinished_source}" if mark.unfinished_source else ""
-            )
-            raise StoreError(f"{databases} already holds a store{begun}: {', '.join(there)}.", hint=EMPTY)
-        is_new = self.moves_copies and copies not in mark.left_in
+            raise StoreError(f"{databases} already holds a store: {', '.join(there)}.", hint=EMPTY)
+        is_new = self._moves_copies and copies not in mark.left_in
         if is_new and (count := len(kept_names(files_of(self._target)))):
             raise StoreError(f"{copies} already holds {count:,} kept files.", hint=EMPTY)
 
     # --- moving and comparing
     # --------------------------------------------------------------------------------------------------------
 
-    def _move(self, tables: Sequence[MovedTable]) -> None:
-        if self.moves_copies:
-            self._delete_former()
-        for table in [*reversed(tables), *reversed(tables)]:  # deleting in one table may make rows of another
-            table.clear()
-        for table in tables:
-            table.copy(self._telling(table.what, "moving", table.rows))
-        if self.moves_copies:
-            source, target = files_of(self._source), files_of(self._target)
-            told = self._telling("copies", "moving", len(kept_names(source)))
-            move_copies(source, target, told)
-
-    def _delete_former(self) -> None:
-        """Deletes what an earlier attempt brought and the source does not have any more, while the target's
-        catalogue still tells: other files of the target are somebody else's.
-        """
-        with closing(Catalog(place_of(self._target, NAME))) as catalog:
-            former = catalog.hashes()
-        target = files_of(self._target)
-        for name in set(kept_names(target)) - set(kept_names(files_of(self._source))):
-            if name.partition(".")[0] in former:
-                target.delete(name)
+    def _move(self, databases: Sequence[MovedDatabase]) -> None:
+        source, target = files_of(self._source), files_of(self._target)
+        if self._moves_copies:
+            # What an earlier attempt brought and the source does not have any more, while the target's
+            # catalogue still tells: other files of the target are somebody else's.
+            with closing(Catalog(place_of(self._target, NAME))) as catalog:
+                former = catalog.hashes()
+            for name in set(kept_names(target)) - set(kept_names(source)):
+                if name.partition(".")[0] in former:
+                    target.delete(name)
+        for database in databases:
+            database.copy()
+        if self._moves_copies:
+            move_copies(source, target, partial(self._progress, "copies", "moving"))
 
     def _fill(self, indexes: Indexes) -> None:
         """Makes the indexes that are moved anew from the catalogue, which has all vectors too."""
-        if self.moves_tables:
+        if self._moves_tables:
             indexes.keywords.remove(list(indexes.keywords.counts()))
             indexes.align_words(partial(self._progress, "words", "moving"))
-        if self.moves_vectors:
+        if self._moves_vectors:
             indexes.give_up_vectors()
             indexes.fill_vectors(partial(self._progress, "vectors", "moving"))
 
     def _compare(
-        self, tables: Sequence[MovedTable], catalog: Catalog, indexes: Indexes
+        self, databases: Sequence[MovedDatabase], catalog: Catalog, indexes: Indexes
     ) -> Iterator[ComparedPart]:
-        for table in tables:
-            told = self._telling(table.what, "comparing", table.rows)
-            yield ComparedPart(table.what, *table.compared(told))
-        if self.moves_copies:
-            source, target = files_of(self._source), files_of(self._target)
-            told = self._telling("copies", "comparing", len(kept_names(source)))
-            yield ComparedPart("kept files", *compare_copies(source, target, told))
-        digests, kept = catalog.hashes(), set(kept_names(files_of(self._target)))
+        for database in databases:
+            yield from database.compared()
+        target = files_of(self._target)
+        if self._moves_copies:
+            told = partial(self._progress, "copies", "comparing")
+            yield ComparedPart("kept files", *compare_copies(files_of(self._source), target, told))
+        digests, kept = catalog.hashes(), set(kept_names(target))
         self.files = len(digests)
         self.without_copy = sum(copy_name(digest) not in kept for digest in digests)
-        if self.moves_tables:
+        if self._moves_tables:
             yield ComparedPart("index of words", *indexes.compare_words())
-        if self.moves_vectors:
-            counts = catalog.window_counts(self._embedder.fingerprint, self._embedder.dimension)
-            told = self._telling("vectors", "comparing", sum(counts.values()))
-            compared = ComparedPart("index of vectors", *indexes.compare_vectors(told))
+        if self._moves_vectors:
+            compared = ComparedPart(
+                "index of vectors", *indexes.compare_vectors(partial(self._progress, "vectors", "comparing"))
+            )
             if compared.equal:
                 indexes.found_equal()
             yield compared
-
-    def _telling(self, what: str, phase: str, total: int) -> Callable[[int], None]:
-        return lambda done: self._progress(what, phase, done, max(done, total))
 
 
 @contextmanager
@@ -266,27 +236,21 @@ def _claimed(stores: Sequence[Settings]) -> Iterator[None]:
 
 
 def _claim(database: Database, address: str) -> None:
-    began = time.monotonic()
-    while (waited := time.monotonic() - began) < END_SECONDS:
-        database.claim(WORK)
-        if database.claimed_elsewhere([WORK]):
-            if waited > CLAIM_SECONDS:
-                raise StoreError(
-                    f"Another migration uses the database {shown_address(address)}.",
-                    hint="Wait until it has ended, then try again.",
-                    retryable=True,
-                )
-        elif database.read(OTHERS)[0][0] <= OWN:
+    end, claimed = time.monotonic() + END_SECONDS, False
+    while time.monotonic() < end:
+        claimed = claimed or database.claim(WORK)
+        if claimed and database.read(OTHERS)[0][0] <= OWN:
             return
         time.sleep(LOOK_SECONDS)
-    raise StoreError(
-        f"A server or a command uses the database {shown_address(address)}.",
-        hint="Stop all that use it, then try again.",
-        retryable=True,
-    )
+    who, wait = "A server or a command", "Stop all that use it"
+    if not claimed:
+        who, wait = "Another migration", "Wait until it has ended"
+    hint = f"{wait}, then try again."
+    raise StoreError(f"{who} uses the database {shown_address(address)}.", hint=hint, retryable=True)
 
 
-Told = Callable[[int], None]
+# (done, all).
+Told = Callable[[int, int], None]
 
 
 def kept_names(files: CopyFiles) -> list[str]:
@@ -299,8 +263,8 @@ def kept_names(files: CopyFiles) -> list[str]:
 def move_copies(source: CopyFiles, target: CopyFiles, told: Told) -> None:
     """Copies what the target lacks or has otherwise.
 
-    A file becomes visible in the target when it is complete. told: of the files so far. Raises StoreError,
-    also for what is no plain file; OSError.
+    A file becomes visible in the target when it is complete. Raises StoreError, also for what is no plain
+    file; OSError.
     """
     if strange := sorted(filter(is_kept, source.strange())):
         raise _damaged(strange[0], "is a link, or no plain file")
@@ -309,7 +273,7 @@ def move_copies(source: CopyFiles, target: CopyFiles, told: Told) -> None:
         if not (is_copy(name) and target.size(name) == source.size(name)):
             with prepared(target.incoming, source.parts(name)) as file:
                 target.put(file, name)
-        told(done)
+        told(done, len(names))
 
 
 def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[TableSum, TableSum]:
@@ -322,12 +286,13 @@ def compare_copies(source: CopyFiles, target: CopyFiles, told: Told) -> tuple[Ta
 
 def _hashes(files: CopyFiles, told: Told) -> Iterator[tuple[str, str]]:
     """Yields (name, SHA-256) of every file."""
-    for done, name in enumerate(kept_names(files), 1):
+    names = kept_names(files)
+    for done, name in enumerate(names, 1):
         digest = files.sha256(name)
         if is_copy(name) and name != copy_name(digest):
             raise _damaged(name, "has other bytes than those that it is named by")
         yield name, digest
-        told(done)
+        told(done, len(names))
 
 
 def _damaged(name: str, how: str) -> StoreError:

@@ -11,7 +11,12 @@ from typing import Any
 
 from chatbot.store.database import statements
 
-__all__ = ["Row", "RowSum", "TableShape", "TableSum", "normalised", "quoted", "shapes_of", "summary_of"]
+__all__ = ["Row", "TableShape", "TableSum", "normalised", "quoted", "shapes_of", "summary_of"]
+
+Row = tuple[Any, ...]
+HASH_BYTES = 16
+# What a Postgres has in place of the one character that no text there can hold.
+REPLACEMENT = "\ufffd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +33,8 @@ class TableShape:
     columns: tuple[str, ...]
     kinds: tuple[str, ...]
     key: tuple[int, ...]
-    numbered: bool = False
-    never_again: bool = False
+    numbered: bool
+    never_again: bool
 
     @property
     def key_columns(self) -> str:
@@ -59,25 +64,12 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def _shape(database: sqlite3.Connection, name: str, sql: str) -> TableShape:
-    columns = database.execute("select name, lower(type), pk from pragma_table_info(?)", (name,)).fetchall()
+    described = database.execute("select name, lower(type), pk from pragma_table_info(?)", (name,))
+    columns, kinds, ranks = zip(*described, strict=True)
     refers = {row[0] for row in database.execute('select "from" from pragma_foreign_key_list(?)', (name,))}
-    ranked = sorted((rank, at) for at, (_, _, rank) in enumerate(columns) if rank)
-    key = tuple(at for _, at in ranked)
-    alone = len(key) == 1 and columns[key[0]][1] == "integer"
-    return TableShape(
-        name,
-        tuple(column for column, _, _ in columns),
-        tuple(kind for _, kind, _ in columns),
-        key,
-        alone and columns[key[0]][0] not in refers,
-        "autoincrement" in sql.lower(),
-    )
-
-
-Row = tuple[Any, ...]
-HASH_BYTES = 16
-# What a Postgres has in place of the one character that no text there can hold.
-REPLACEMENT = "\ufffd"
+    key = tuple(sorted((at for at, rank in enumerate(ranks) if rank), key=ranks.__getitem__))
+    numbered = len(key) == 1 and kinds[key[0]] == "integer" and columns[key[0]] not in refers
+    return TableShape(name, columns, kinds, key, numbered, "autoincrement" in sql.lower())
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,34 +80,19 @@ class TableSum:
     digest: str
 
 
+def summary_of(rows: Iterable[Sequence[Any]]) -> TableSum:
+    """Sums up rows of numbers, texts, bytes and None: the hash of a set is the sum of its rows' hashes."""
+    count = total = 0
+    for row in rows:
+        count += 1
+        written = repr(tuple(row)).encode("utf-8", "surrogatepass")
+        total += int.from_bytes(hashlib.blake2b(written, digest_size=HASH_BYTES).digest())
+    return TableSum(count, f"{total % (1 << 8 * HASH_BYTES):0{2 * HASH_BYTES}x}")
+
+
 def normalised(shape: TableShape, row: Sequence[Any]) -> Row:
     """Returns a row with each value as its column should have it, where an engine was less strict."""
     return tuple(_value(kind, value) for kind, value in zip(shape.kinds, row, strict=True))
-
-
-class RowSum:
-    """Sums up rows in whatever order: the hash of a set is the sum of its rows' hashes."""
-
-    def __init__(self) -> None:
-        self._count = self._total = 0
-
-    def add(self, row: Sequence[Any]) -> None:
-        """Counts a row in, of numbers, texts, bytes and None."""
-        written = repr(tuple(row)).encode("utf-8", "surrogatepass")
-        self._count += 1
-        self._total += int.from_bytes(hashlib.blake2b(written, digest_size=HASH_BYTES).digest())
-
-    def summary(self) -> TableSum:
-        """Returns the sum so far."""
-        return TableSum(self._count, f"{self._total % (1 << 8 * HASH_BYTES):0{2 * HASH_BYTES}x}")
-
-
-def summary_of(rows: Iterable[Sequence[Any]]) -> TableSum:
-    """Sums up rows."""
-    found = RowSum()
-    for row in rows:
-        found.add(row)
-    return found.summary()
 
 
 def _value(kind: str, value: Any) -> Any:

@@ -23,7 +23,7 @@ from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.catalog import NAME, SCHEMA
 from chatbot.store.database import Served, open_database
-from chatbot.store.shared_jobs import SharedJobs
+from chatbot.store.jobs import SharedJobs
 from tests.shared_servers import until
 
 

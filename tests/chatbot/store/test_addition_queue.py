@@ -9,7 +9,7 @@ import io
 import itertools
 import threading
 import time
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -26,7 +26,6 @@ from chatbot.store.document_names import display_name
 from chatbot.store.jobs import AddResult, Job, Phase
 from chatbot.store.library import Library
 from chatbot.store.version_building import Upload
-from tests.chatbot.store.libraries import kept_pdfs
 from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import read_now
@@ -34,14 +33,15 @@ from tests.stores import read_now
 
 class Script:
     """A library whose steps wait to be let on: `let("read a.pdf")` lets one batch or page go. done: what
-    happened, in order.
+    happened, in order. rounds: the versions of each making of vectors.
     """
 
     def __init__(self, *, pages: int = 2, batches: int = 2, gated: bool = False, readers: int = 1) -> None:
         self.pages, self.batches = pages, batches
         self.gated, self.readers = gated, readers
         self.done: list[str] = []
-        self.waiting: list[Job] = []
+        self.rounds: list[set[int]] = []
+        self.rows: list[Job] = []
         self.unembedded: list[tuple[int, str]] = []
         self.failing: dict[str, Exception] = {}
         self.passwords: dict[str, str] = {}
@@ -58,8 +58,11 @@ class Script:
     def catalog(self) -> Script:
         return self
 
+    def waiting(self) -> list[Job]:
+        return [replace(job, left=True) for job in self.rows]
+
     def under_way(self) -> list[Job]:
-        return [replace(job, left=True) for job in self.waiting]
+        return self.waiting()
 
     def gate(self, step: str) -> threading.Semaphore:
         return self._gates.setdefault(step, threading.Semaphore(0))
@@ -75,15 +78,15 @@ class Script:
                 raise CancelledError("Cancelled.")
             assert time.monotonic() < end
 
-    def take_again(self, name: str) -> Job:
+    def take_again(self, name: str, languages: str = "") -> Job:
         return Job(next(self._versions), name, Phase.WAITING, digest=name, again=True)
 
-    def take(self, source: BinaryIO, name: str, **details: Any) -> Job:
+    def take(self, source: BinaryIO, name: str, password: str | None = None, **details: Any) -> Job:
         digest = hashlib.sha256(source.read()).hexdigest()
         number = next(self._versions)
         taken = Job(number, display_name(name), Phase.WAITING, digest=digest, added_at=time.time(), **details)
-        self.waiting.append(taken)
-        return taken
+        self.rows.append(taken)
+        return replace(taken, password=password)
 
     def give_up(self, taken: Job, error: ProjectError | None = None, *, keep: bool = False) -> AddResult:
         if not keep:
@@ -91,7 +94,7 @@ class Script:
         return AddResult(taken.name, "failed", error=str(error))
 
     def forget(self, taken: Job) -> None:
-        self.waiting = [row for row in self.waiting if row.id != taken.id]
+        self.rows = [row for row in self.rows if row.id != taken.id]
 
     def read_taken(
         self,
@@ -123,11 +126,12 @@ class Script:
     def resume_vectors(
         self,
         *,
-        only: Container[int],
+        only: Collection[int],
         owner_of: Callable[[int], str],
         progress: Callable[[str, str, int, int], None],
         cancelled: Callable[[], bool],
     ) -> None:
+        self.rounds.append(set(only))
         for version, name in [row for row in self.unembedded if row[0] in only]:
             for batch in range(1, self.batches + 1):
                 if cancelled():
@@ -375,6 +379,22 @@ def test_a_file_that_comes_while_vectors_are_made_is_read_first(opened: Opened) 
     assert done.index("read b.pdf") < done.index("embedded b.pdf")
 
 
+def test_vectors_of_a_long_text_give_way_to_what_has_just_been_read(opened: Opened) -> None:
+    script = Script(gated=True, batches=9)
+    additions = opened(script)
+    additions.enqueue(files("a.pdf"))
+    script.let("read a.pdf", 2)
+    script.let("embed a.pdf")
+    wait_for(additions, first_has_a_batch)
+    additions.read_again("b.pdf")  # which stops no vectors while it is read
+    script.let("read b.pdf", 2)
+    wait_for_phases(additions, {"a.pdf": "embedding", "b.pdf": "embedding"})
+    before = len(script.rounds)
+    script.let("embed a.pdf")
+    wait_for(additions, lambda jobs: len(script.rounds) > before)
+    assert [len(only) for only in script.rounds[before - 1 :]] == [1, 2]
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("stage", ["waiting", "reading", "embedding"])
 def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Opened, stage: str) -> None:
@@ -398,7 +418,7 @@ def test_cancelling_at_any_stage_leaves_nothing_and_the_next_goes_on(opened: Ope
     assert "embedded a.pdf" not in script.done
     discarded = "discarded a.pdf" in script.done
     assert discarded == (stage == "embedding")
-    assert script.waiting == []
+    assert script.rows == []
 
 
 def test_a_protected_file_waits_for_its_password_and_holds_nobody_up(opened: Opened) -> None:
@@ -463,6 +483,13 @@ def test_what_an_earlier_process_left_is_taken_up_and_cannot_be_cancelled(opened
     assert steps(script) == ["embedded left.pdf"]
 
 
+def test_all_that_an_earlier_process_left_is_shown_at_once(opened: Opened) -> None:
+    script = Script(gated=True)
+    script.rows = [Job(1, "a.pdf", Phase.WAITING, digest="0" * 64)]
+    script.unembedded = [(7, "left.pdf")]
+    assert {job.name for job in opened(script).jobs()} == {"a.pdf", "left.pdf"}
+
+
 def test_erasing_hides_at_once_and_does_not_wait_for_vectors(opened: Opened) -> None:
     script = Script(gated=True, batches=4)
     additions = opened(script)
@@ -490,7 +517,7 @@ def test_erasing_cancels_what_is_being_added_under_that_name(opened: Opened) -> 
     additions.erase("b.pdf")
     jobs = wait_for(additions, all_finished)
     assert phases(jobs) == {"a.pdf": "cancelled", "b.pdf": "cancelled"}
-    assert script.waiting == []
+    assert script.rows == []
 
 
 def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Opened) -> None:
@@ -509,7 +536,7 @@ def test_closing_stops_at_the_next_page_and_the_next_process_goes_on(opened: Ope
 def test_what_waited_for_a_password_still_does_after_a_restart(opened: Opened) -> None:
     script = Script()
     locked = Job(1, "a.pdf", Phase.PASSWORD, digest="0" * 64)
-    script.waiting = [replace(locked, problem="The PDF is protected by a password.")]
+    script.rows = [replace(locked, problem="The PDF is protected by a password.")]
     additions = opened(script)
     (job,) = additions.jobs()
     assert job.phase == "password"
@@ -530,32 +557,6 @@ def chatbot(home: Path) -> Iterator[Chatbot]:
 def rules(tmp_path: Path) -> Path:
     """Rules.pdf, of one page."""
     return make_pdf(tmp_path / "Rules.pdf", ["The deficit ceiling is three per cent."])
-
-
-def test_with_the_real_chatbot(chatbot: Chatbot, home: Path, tmp_path: Path) -> None:
-    pages = [
-        f"On page {number} the deficit ceiling is {number} per cent of output." for number in range(1, 6)
-    ]
-    path = make_pdf(tmp_path / "made.pdf", pages)
-    additions = Additions(chatbot.library)
-    try:
-        data = io.BytesIO(path.read_bytes())
-        made = NewFile("C:\\papers\\Rules.pdf", data)
-        empty = NewFile("empty.pdf", io.BytesIO(b""))
-        additions.enqueue([made, empty])
-        jobs = wait_for(additions, all_finished)
-        assert phases(jobs) == {"Rules.pdf": "done", "empty.pdf": "failed"}
-        (row,) = chatbot.documents()
-        assert row.name == "Rules.pdf"
-        assert row.state == "ready"
-        assert row.pages == 5
-        assert row.embedded == row.chunks
-        additions.erase("Rules.pdf")
-        wait_for_erasing(additions)
-        assert chatbot.documents() == []
-        assert kept_pdfs(home) == []
-    finally:
-        additions.close()
 
 
 def test_discarding_a_new_version_leaves_the_one_before(chatbot: Chatbot, rules: Path) -> None:
@@ -608,7 +609,7 @@ def test_the_long_files_of_one_owner_leave_places_to_others(
 
 def test_a_job_is_kept_until_its_document_is_whole(chatbot: Chatbot, rules: Path) -> None:
     library = chatbot.library
-    job = library.adding.take(rules, "Rules.pdf", owner="me", size=9)
+    job = library.adding.take(rules, "Rules.pdf", owner="me")
     assert library.catalog.under_way() == [replace(job, left=True)]
     result = library.read_taken(job, progress=lambda *_: None, cancelled=lambda: False)
     (stored,) = library.catalog.under_way()

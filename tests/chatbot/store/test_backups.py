@@ -100,7 +100,7 @@ def test_servers_dumped_while_the_chatbot_runs(
         chroma_url=restored_chroma.address,
         files="",
     )
-    move_copies(files_of(settings), files_of(restored), lambda _: None)
+    move_copies(files_of(settings), files_of(restored), lambda *_: None)
     with psycopg.connect(served, autocommit=True) as connection:
         connection.execute("create database restored encoding 'UTF8' template template0")
         try:
@@ -121,7 +121,7 @@ def test_an_object_store_is_copied_and_copied_back(
     there = replace(before, files=f"s3://{objects.bucket}/again", files_endpoint=objects.endpoint)
     backup = replace(before, home=tmp_path / "backup")
     for source, target in ((before, there), (there, backup)):
-        move_copies(files_of(source), files_of(target), lambda _: None)
+        move_copies(files_of(source), files_of(target), lambda *_: None)
     assert {path.name: path.read_bytes() for path in before.documents.iterdir()} == {
         path.name: path.read_bytes() for path in backup.documents.iterdir()
     }

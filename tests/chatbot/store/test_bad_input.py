@@ -27,7 +27,6 @@ from typing import Any
 import pytest
 
 from chatbot import service
-from chatbot.cli import main
 from chatbot.errors import StoreError
 from chatbot.settings import Settings
 from chatbot.store import doctor
@@ -49,20 +48,6 @@ from tests.stores import add_now
 FIRST = ["The deficit ceiling is three per cent of output in every year."]
 SECOND = [f"On page {number} the debt anchor is sixty per cent of output." for number in range(1, 4)]
 Command = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """The command line with a home, and a cheap embedder: (exit code, standard output, standard error)."""
-    monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder())
-
-    def run(home: Path, *arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setenv("FINPOLICY_HOME", str(home))
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        return code, *capsys.readouterr()
-
-    return run
 
 
 @pytest.fixture
@@ -540,7 +525,7 @@ def test_odd_things_in_a_folder_are_passed_over(home: Path, tmp_path: Path, comm
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("kind", ["folder", "loop", "pipe", "nothing"])
+@pytest.mark.parametrize("kind", ["folder", "loop", "pipe", "device", "nothing"])
 def test_what_is_no_file_is_refused_at_once(library: Library, home: Path, tmp_path: Path, kind: str) -> None:
     path = tmp_path / "x.pdf"
     if kind == "folder":
@@ -549,10 +534,13 @@ def test_what_is_no_file_is_refused_at_once(library: Library, home: Path, tmp_pa
         path.symlink_to(path)
     elif kind == "pipe":
         os.mkfifo(path)
+    elif kind == "device":
+        path = Path("/dev/zero")
     started = time.perf_counter()
     ((status, error),) = add(library, path)
     assert status == "failed"
     assert error
+    assert ("not a file" in error) == (kind in {"pipe", "device"})
     assert time.perf_counter() - started < 2
     assert kept_names(home) == []
 

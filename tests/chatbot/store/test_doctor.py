@@ -90,20 +90,45 @@ def test_a_sound_store_says_nothing(opened: Opened) -> None:
     assert problems(opened(), repair=True) == []
 
 
-def test_lost_pages_are_read_again_from_the_copy(home: Path, opened: Opened) -> None:
-    change(home, "delete from page where version = 1 and number = 2")
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ("delete from page where version = 1 and number = 2", "2 of 3 pages"),
+        (
+            "update page set text = replace(text, 'is 2 per', 'is 8 per') where version = 1",
+            "has changed in the catalogue",
+        ),
+    ],
+    ids=["lost", "changed"],
+)
+def test_a_page_that_is_lost_or_changed_is_read_again_from_the_copy(
+    home: Path, opened: Opened, damage: str, problem: str
+) -> None:
+    change(home, damage)
     (finding,) = problems(opened())
-    assert finding.document == "Rules.pdf"
-    assert "2 of 3 pages" in finding.problem
+    assert (finding.document, finding.mended) == ("Rules.pdf", False)
+    assert problem in finding.problem
     library, version = mended(opened)
-    assert len(library.catalog.report(version)) == 3
+    assert "is 2 per" in library.catalog.page(version, 2).text
 
 
-def test_lost_vectors_are_made_again(home: Path, opened: Opened) -> None:
-    change(home, "delete from vector where version = 1")
-    named = [finding.document for finding in problems(opened())]
-    assert named == ["Rules.pdf", None]  # the index still has them
-    problems(opened(), repair=True)
+@pytest.mark.parametrize(
+    ("damage", "documents"),
+    [
+        ("delete from vector where version = 1", ["Rules.pdf", None]),  # the index still has them
+        (
+            "update vector set data = zeroblob(length(data)) where version = 1 and ordinal = 0",
+            ["Rules.pdf", None],
+        ),
+    ],
+    ids=["lost", "changed"],
+)
+def test_vectors_that_are_lost_or_changed_are_made_again(
+    home: Path, opened: Opened, damage: str, documents: list[str | None]
+) -> None:
+    change(home, damage)
+    assert [finding.document for finding in problems(opened())] == documents
+    assert all(finding.mended for finding in problems(opened(), repair=True))
     assert problems(opened()) == []
 
 
@@ -293,15 +318,6 @@ def test_a_keyword_index_damaged_under_a_running_server_is_a_finding_and_is_mend
     assert library.indexes.keywords.search(["anchor"], 5)
 
 
-def test_a_changed_page_is_told_and_read_again(home: Path, opened: Opened) -> None:
-    change(home, "update page set text = replace(text, 'is 2 per', 'is 8 per') where version = 1")
-    (finding,) = problems(opened())
-    assert (finding.document, finding.mended) == ("Rules.pdf", False)
-    assert "has changed in the catalogue" in finding.problem
-    library, version = mended(opened)
-    assert "is 2 per" in library.catalog.page(version, 2).text
-
-
 @pytest.mark.parametrize(
     "changed",
     [
@@ -316,13 +332,6 @@ def test_what_was_read_is_sealed_in_all_its_parts(home: Path, opened: Opened, ch
     change(home, changed)
     assert [finding.document for finding in problems(opened())] == ["Rules.pdf"]
     problems(opened(), repair=True)
-    assert problems(opened()) == []
-
-
-def test_changed_vectors_are_made_again(home: Path, opened: Opened) -> None:
-    change(home, "update vector set data = zeroblob(length(data)) where version = 1 and ordinal = 0")
-    assert "its vectors have changed" in next(finding.problem for finding in problems(opened()))
-    assert all(finding.mended for finding in problems(opened(), repair=True))
     assert problems(opened()) == []
 
 

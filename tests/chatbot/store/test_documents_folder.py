@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from chatbot import service
 from chatbot.app.app_context import pick_up
 from chatbot.cli import main
 from chatbot.service import Chatbot
@@ -48,15 +47,12 @@ def folder(home: Path) -> Path:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], folder: Path) -> Command:
+def command(command: Callable[..., tuple[int, str, str]], folder: Path) -> Command:
     """The command line with `--json` in that home: (exit code, lines)."""
-    monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder())
-    monkeypatch.setenv("FINPOLICY_HOME", str(folder.parent))
 
     def run(*arguments: object) -> tuple[int, list[dict[str, object]]]:
-        capsys.readouterr()
-        code = main([*map(str, arguments), "--json"])
-        return code, [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        code, out, _ = command(folder.parent, *arguments, "--json")
+        return code, [json.loads(line) for line in out.splitlines()]
 
     return run
 

@@ -9,13 +9,12 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from chatbot import service
 from chatbot.asking.question import Ask
-from chatbot.cli import main
 from chatbot.records import Answer, Notice
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
@@ -41,17 +40,9 @@ def disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], disk: Path) -> Command:
-    """The command line on that disk, with a cheap embedder: (exit code, standard output, standard error)."""
-    monkeypatch.setattr(service, "make_embedder", lambda settings: HashEmbedder())
-    monkeypatch.setenv("FINPOLICY_HOME", str(disk))
-
-    def run(*arguments: object) -> tuple[int, str, str]:
-        capsys.readouterr()
-        code = main([str(argument) for argument in arguments])
-        return code, *capsys.readouterr()
-
-    return run
+def command(command: Command, disk: Path) -> Command:
+    """The command line on that disk."""
+    return partial(command, disk)
 
 
 def documents(folder: Path) -> tuple[Path, Path]:

@@ -14,7 +14,6 @@ import pytest
 from chatbot.errors import EncryptedError
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
-from chatbot.store.addition_queue import Additions, NewFile
 from chatbot.store.copy_files import CopyFiles
 from chatbot.store.doctor import examine
 from chatbot.store.library import Library, Upload
@@ -83,9 +82,9 @@ def test_a_lost_one_is_named_and_made_again(library: Library, home: Path, note: 
 def test_it_moves_with_its_original(library: Library, home: Path, note: Path, tmp_path: Path) -> None:
     add_now(library, [Upload(note)])
     source, target = CopyFiles(home / "documents"), CopyFiles(tmp_path / "target")
-    move_copies(source, target, lambda _: None)
+    move_copies(source, target, lambda *_: None)
     assert len(list(target.listed())) == 3
-    first, second = compare_copies(source, target, lambda _: None)
+    first, second = compare_copies(source, target, lambda *_: None)
     assert first == second
 
 
@@ -126,20 +125,6 @@ def test_what_a_file_carries_is_added_as_documents(library: Library, note: Path,
         None,
     ]
     assert not list(examine(library))
-
-
-def test_the_server_adds_what_a_file_carries_too(library: Library, note: Path, tmp_path: Path) -> None:
-    with (
-        closing(Additions(library)) as queue,
-        mail(tmp_path / "a.eml", carrying(tmp_path / "b.pdf", note)).open("rb") as data,
-    ):
-        (job,) = queue.enqueue([NewFile("a.eml", data)])
-        queue.wait(job)
-        for other in queue.jobs():
-            queue.wait(other.id)
-        for other in queue.jobs():
-            queue.wait(other.id)
-        assert len(library.catalog.documents()) == 3
 
 
 @NEEDS_OFFICE

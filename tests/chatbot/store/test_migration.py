@@ -307,7 +307,6 @@ def test_ids_go_on_after_the_highest_ever_given(home: Path, served: str, tmp_pat
 def test_a_server_or_another_migration_is_refused(
     home: Path, served: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatbot.store.migration.store_migration.CLAIM_SECONDS", 0.2)
     monkeypatch.setattr("chatbot.store.migration.store_migration.END_SECONDS", 0.5)
     source = Settings(home=home)
     target = replace(source, home=tmp_path / "target", database=served)

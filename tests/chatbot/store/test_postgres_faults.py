@@ -29,6 +29,7 @@ from chatbot.settings import Settings
 from chatbot.store import postgres_database
 from chatbot.store.catalog import Catalog
 from chatbot.store.database import NewerStoreError, Schema, Served
+from chatbot.store.jobs import work_of
 from chatbot.store.postgres_database import PostgresDatabase
 from chatbot.store.postgres_faults import as_store_error
 from tests import embedded_postgres
@@ -276,7 +277,7 @@ def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
     with closing(Catalog(place)) as one, closing(Catalog(place)) as other:
         version = one.begin("Rules.pdf", "a" * 64, None)
         job = one.wait("Other.pdf", "b" * 64)
-        assert one.database.claim(job.work)
+        assert one.database.claim(work_of(job.id))
         assert one.left_over(0) == [version]
         assert other.left_over(0) == []
         assert list(other.left()) == []

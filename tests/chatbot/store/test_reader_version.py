@@ -14,8 +14,7 @@ import pytest
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
-from chatbot.store.addition_opening import open_additions
-from chatbot.store.addition_queue import Additions
+from chatbot.store.addition_queue import Additions, open_additions
 from chatbot.store.doctor import examine
 from chatbot.store.library import Library, Upload
 from tests.chatbot.store.libraries import open_library

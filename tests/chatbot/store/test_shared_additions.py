@@ -13,7 +13,7 @@ import pytest
 
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.job_queue import JobQueue
-from chatbot.store.shared_jobs import QUEUE
+from chatbot.store.jobs import QUEUE
 from tests.embedded_postgres import EmbeddedServer
 from tests.pdfs import make_pdf
 from tests.shared_servers import machine, until

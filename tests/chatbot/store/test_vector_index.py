@@ -1,6 +1,7 @@
 """Vectors in a folder: Chroma's files, their scrubbing, exact matrices, the bounded cache."""
 
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -259,6 +260,24 @@ def test_what_another_program_put_into_chromas_database_is_damage(
     for use in (index.faults, index.scrub, lambda: index.search(X, 1)):
         with pytest.raises(IndexDamagedError, match="another program has put 'other' into chroma.sqlite3"):
             use()
+
+
+def test_a_transaction_that_a_kill_broke_off_is_no_damage(
+    index: ChromaIndex, vectors: Path, tmp_path: Path
+) -> None:
+    index.close()
+    with closing(sqlite3.connect(vectors / "chroma.sqlite3", isolation_level=None)) as database:
+        database.execute("pragma cache_size = 1")
+        database.execute("begin immediate")
+        database.execute("create table half (data)")
+        database.execute("insert into half values (zeroblob(1000000))")
+        shutil.copytree(vectors, tmp_path / "left")
+        database.execute("rollback")
+    assert list((tmp_path / "left").glob("chroma.sqlite3-journal"))
+    left = opened(tmp_path / "left")
+    assert left.faults() == []
+    assert left.counts() == {7: 3}
+    left.close()
 
 
 def test_a_graph_that_leads_to_nobody_is_damage_before_it_is_followed(vectors: Path) -> None:
