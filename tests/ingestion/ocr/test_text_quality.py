@@ -94,13 +94,7 @@ def test_a_garbled_page_is_read_again_whatever_its_header_says(kind: str) -> Non
     assert needs_reading_again(HEADER + garbled)
 
 
-HALF_GARBLED = """
-shifted by -29
-shifted by 3
-permuted
-words reversed
-bytes swapped
-""".strip().split("\n")
+HALF_GARBLED = "shifted by -29|shifted by 3|permuted|words reversed|bytes swapped".split("|")
 
 
 @pytest.mark.parametrize("kind", HALF_GARBLED)
@@ -113,13 +107,7 @@ def test_half_a_garbled_page_is_read_again_and_a_garbled_line_is_not(kind: str) 
     assert not needs_reading_again(last_line)
 
 
-GLYPHS = """
-\u0010
-�
-\ue012
-(cid:31)
-/G21
-""".strip().split("\n")
+GLYPHS = "\u0010|�|\ue012|(cid:31)|/G21".split("|")
 
 
 @pytest.mark.parametrize("broken", GLYPHS)
@@ -165,12 +153,7 @@ def test_the_image_wins_where_it_has_clearly_more() -> None:
     assert better_reading(short, little_more).method == "text"
 
 
-UNKNOWN_LETTERS = """
-Arabic
-Japanese
-Russian
-Thai
-""".strip().split("\n")
+UNKNOWN_LETTERS = "Arabic Japanese Russian Thai".split()
 
 
 @pytest.mark.parametrize("name", UNKNOWN_LETTERS)
@@ -199,8 +182,7 @@ def test_a_problem_loses_to_anything_readable() -> None:
 def test_tesseract_replaces_a_garbled_text_layer_and_not_a_clean_one(tmp_path: Path) -> None:
     text = re.sub(r"(.{60,75}) ", r"\1\n", PROSE.replace("\n", " "))
     scan = PdfFile(make_scan(tmp_path / "page.pdf", [text]))
-    reading = read_image(scan.image(1, 200))
-    seen = Page(1, reading.text, method="ocr", confidence=reading.confidence, words=reading.words)
+    seen = read_image(scan.image(1, 200))
     assert not needs_reading_again(seen.text)
     for kind, garble in GARBLED.items():
         garbled = page(garble(text))

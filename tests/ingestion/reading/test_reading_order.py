@@ -20,26 +20,18 @@ from ingestion.records import Row, Table
 from ingestion.tables.detection import find_tables
 from tests.pdfs import Placed, draw, grid
 
-LEFT = [
-    "The strategic allocation to equities is 52",
-    "per cent, to bonds 31 per cent and to",
-    "property 12 per cent. The remainder is held",
-    "in cash. The board reviews this policy once",
-    "a year and reports to the audit committee on",
-    "compliance with it. The officers keep the",
-    "records of every approval for seven years,",
-    "and the treasurer signs each of them in",
-]
-RIGHT = [
-    "writing. The discount rate used by the",
-    "actuary is 4.35 per cent a year, and the",
-    "contributions of the employer are set at",
-    "17.8 per cent of the pay from April on. A",
-    "report on the risks of the fund goes to the",
-    "trustees, who may lower the share of equities",
-    "where the fund cannot bear the risk that the",
-    "markets fall by more than a third of it.",
-]
+LEFT = (
+    "The strategic allocation to equities is 52|per cent, to bonds 31 per cent and to|"
+    "property 12 per cent. The remainder is held|in cash. The board reviews this policy once|"
+    "a year and reports to the audit committee on|compliance with it. The officers keep the|"
+    "records of every approval for seven years,|and the treasurer signs each of them in"
+).split("|")
+RIGHT = (
+    "writing. The discount rate used by the|actuary is 4.35 per cent a year, and the|"
+    "contributions of the employer are set at|17.8 per cent of the pay from April on. A|"
+    "report on the risks of the fund goes to the|trustees, who may lower the share of equities|"
+    "where the fund cannot bear the risk that the|markets fall by more than a third of it."
+).split("|")
 CELLS = [
     ("Payments up to the limit of the unit", "The head of the unit signs and keeps"),
     ("are made without a further approval.", "the invoice in the file of the year."),
@@ -53,16 +45,7 @@ CELLS = [
 TEXT_TABLE = [
     ((60, 100 + 14 * at, left), (320, 100 + 14 * at, right)) for at, (left, right) in enumerate(CELLS)
 ]
-KEYS = [
-    "Name of the fund",
-    "Trustees",
-    "Date of the last review",
-    "Auditor",
-    "Bank",
-    "Actuary",
-    "Manager",
-    "Seat",
-]
+KEYS = "Name of the fund|Trustees|Date of the last review|Auditor|Bank|Actuary|Manager|Seat".split("|")
 YEARS = ("", "2023", "2024", "2025")
 ROWS = [
     YEARS,
