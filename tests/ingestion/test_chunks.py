@@ -6,7 +6,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingestion.chunks import CHUNK_OVERLAP, CHUNK_SIZE, chunk_pages, split_page
-from ingestion.records import Page, Rect, Row, Table
+from ingestion.records import Line, Page, Rect, Row, Table
 
 PIECES = "The deficit ceiling is 3.0 per cent of GDP. |\n|\n\n| |1,577 |aaaa|\t|“|。".split("|")
 PIECED = st.lists(st.sampled_from(PIECES), max_size=400).map("".join)
@@ -69,7 +69,13 @@ def test_context_names_document_and_section_and_carries_a_broken_sentence() -> N
 
 def test_running_headers_are_no_context() -> None:
     prose = "The reserve is described on this page in prose that goes on for a while."
-    pages = [Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\n{prose}") for n in range(1, 6)]
+    pages = []
+    for number in range(1, 6):
+        text, lines = "", []
+        for top, line in ((0.04, "BUDGET BOOK 2025"), (0.06, f"Page {number} of 9"), (0.5, prose)):
+            lines.append(Line(len(text), len(text) + len(line), Rect(0.1, top, 0.9, top + 0.012)))
+            text += f"{line}\n"
+        pages.append(Page(number, text, label=str(number), lines=tuple(lines)))
     contexts = {chunk.context for chunk in chunk_pages(pages, "Book")}
     assert contexts == {"Book"}
 

@@ -31,8 +31,15 @@ def numbers(first: int, last: int) -> list[str]:
     return [str(number) for number in range(first, last + 1)]
 
 
-def pages(texts: list[str]) -> list[Page]:
-    return [Page(number, text) for number, text in enumerate(texts, 1)]
+def pages(texts: Sequence[str]) -> list[Page]:
+    """Pages whose lines stand from top to bottom."""
+    made = []
+    for number, text in enumerate(texts, 1):
+        lines = list(filter(None, text.split("\n")))
+        step = 0.94 / max(1, len(lines) - 1)
+        rows = [(0.03 + step * at, 0.1, 0.1 + 0.008 * len(line), line) for at, line in enumerate(lines)]
+        made.append(placed(rows, number))
+    return made
 
 
 def labels(texts: list[str]) -> list[str | None]:

@@ -27,7 +27,7 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.reading import seen
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
-from tests.pdfs import make_scan
+from tests.pdfs import make_scan, named, numbers
 
 SIZE = (595, 842)
 SEEN = "The fee is 40 euros from 2025."
@@ -198,7 +198,7 @@ def with_states(path: Path) -> Path:
     """The file with graphics states: nearly transparent, half so, and under a mask that lets nothing by."""
     writer = PdfWriter(clone_from=PdfReader(path))
     mask = StreamObject()
-    box = ArrayObject(map(FloatObject, (0, 0, *SIZE)))
+    box = numbers(0, 0, *SIZE)
     mask.update(
         named(Type="XObject", Subtype="Form", BBox=box, Group=named(S="Transparency", CS="DeviceGray"))
     )
@@ -469,16 +469,6 @@ def test_words_typed_into_two_gaps_of_a_line_stand_in_both(tmp_path: Path) -> No
     assert text.split("\n")[:2] == ["Above 9,800 pounds obtain four quotations.", "The cashier keeps them."]
 
 
-def named(**entries: Any) -> DictionaryObject:
-    """A PDF dictionary; texts are names."""
-    return DictionaryObject(
-        {
-            NameObject(f"/{key}"): NameObject(f"/{value}") if isinstance(value, str) else value
-            for key, value in entries.items()
-        }
-    )
-
-
 def with_layer(path: Path, *, extra: Draw = lambda canvas: None) -> Path:
     """A scan of two sentences with its words over it as a text layer that is not drawn."""
     scan = make_scan(path.with_name("scan.pdf"), [f"{SEEN}\n{HIDDEN}"])
@@ -535,8 +525,8 @@ def test_words_of_a_scans_layer_where_the_scan_is_blank_go(tmp_path: Path) -> No
 def annotated(path: Path, subtype: str, corners: Sequence[float], **entries: Any) -> Path:
     """A page with an annotation on its second line."""
     writer = PdfWriter(clone_from=PdfReader(drawn(path, both)))
-    place = ArrayObject(map(FloatObject, (50, 655, 250, 675)))
-    quads = ArrayObject(map(FloatObject, corners))
+    place = numbers(50, 655, 250, 675)
+    quads = numbers(*corners)
     appearance = {name: named(N=writer._add_object(look)) for name, look in entries.items()}
     note = named(Type="Annot", Subtype=subtype, Rect=place, F=NumberObject(4), QuadPoints=quads, **appearance)
     writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)])
@@ -547,7 +537,7 @@ def annotated(path: Path, subtype: str, corners: Sequence[float], **entries: Any
 @pytest.mark.parametrize("colour", ["1 g", ""])
 def test_a_link_hides_words_only_where_it_draws(tmp_path: Path, colour: str) -> None:
     look = StreamObject()
-    look.update(named(Type="XObject", Subtype="Form", BBox=ArrayObject(map(FloatObject, (0, 0, 200, 20)))))
+    look.update(named(Type="XObject", Subtype="Form", BBox=numbers(0, 0, 200, 20)))
     look.set_data(f"{colour} 0 0 200 20 re {'f' if colour else 'n'}".encode())
     path = annotated(tmp_path / "a.pdf", "Link", (), AP=look)
     assert (HIDDEN in read(path)[0]) == (not colour)
