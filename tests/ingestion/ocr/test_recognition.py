@@ -302,7 +302,7 @@ def test_confidence_of_a_page_weighs_letters() -> None:
     assert mean == pytest.approx((11 * 90 + 30) / 12)
 
 
-@pytest.mark.parametrize("slant", [0.0, 1.2])
+@pytest.mark.parametrize("slant", [0.0, 0.25, 1.2])
 def test_the_rows_of_a_scanned_table_are_lines_of_the_text_and_rows_of_a_table(slant: float) -> None:
     image = Image.new("L", (2480, 3508), 255)
     font = ImageFont.load_default(size=40)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Line, Page, Rect
-from tests.case_rows import case_rows
+from tests.case_rows import case_lines, case_rows
 
 BODY = (
     "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a "
@@ -86,16 +86,21 @@ def test_a_footer_series_beats_wrong_embedded_labels() -> None:
     assert labelled == [(number, "printed") for number in printed]
 
 
-def test_roman_front_matter_then_arabic() -> None:
-    names = "i ii iii iv 1 2 3 4 5".split()
-    texts = [f"{BODY}{name}" for name in names]
-    assert labels(texts) == names
+# Pages by their numbers, "." for one without.
+NUMBERED = case_lines("""
+i ii iii iv 1 2 3 4 5
+1 2 3 . 5 6 7
+i ii iii iv 1 2 3 4 5 6 7 A-1 A-2 A-3 A-4 1 2 3
+1 2 3 4 . 5 6 7 11 12 13 15 19 20 21
+# a part of two pages in the place of the series
+1 2 3 4 5 6 7 1 2 . . .
+""")
 
 
-def test_a_page_without_its_number_gets_none_rather_than_a_guess() -> None:
-    names = ["1", "2", "3", "", "5", "6", "7"]
-    texts = [f"{BODY}{name}" for name in names]
-    assert labels(texts) == known(names)
+@pytest.mark.parametrize("names", NUMBERED)
+def test_series_follow_each_other_and_a_page_without_its_number_gets_none(names: str) -> None:
+    printed = [name.strip(".") for name in names.split()]
+    assert found(*numbered(printed)) == known(printed)
 
 
 def test_a_constant_number_is_no_series() -> None:
@@ -175,20 +180,7 @@ def test_numbers_alternate_between_the_outer_edges_beside_the_name_of_the_sectio
     assert found(*sheets) == numbers(40, 47)
 
 
-def test_many_series_in_one_document() -> None:
-    appendix = ["A-1", "A-2", "A-3", "A-4"]
-    names = [*ROMAN[:4], *numbers(1, 7), *appendix, *numbers(1, 3)]
-    assert found(*numbered(names)) == names
-
-
-def test_pages_left_out_and_put_in() -> None:
-    names = ["1", "2", "3", "4", "", "5", "6", "7", "11", "12", "13", "15", "19", "20", "21"]
-    assert found(*numbered(names)) == known(names)
-
-
-def test_a_part_of_two_pages_in_the_place_of_the_series() -> None:
-    names = [*numbers(1, 7), "1", "2", "", "", ""]
-    assert found(*numbered(names)) == known(names)
+def test_two_pages_are_no_series() -> None:
     assert found(*numbered(["1", "2"])) == [None, None]
 
 

@@ -73,6 +73,21 @@ def white_on_a_white_image(canvas: Canvas) -> None:
     WHITE(canvas)
 
 
+def black_on_a_black_image(canvas: Canvas) -> None:
+    canvas.drawImage(picture((0, 0, 0)), 50, 650, 400, 25)
+    both(canvas)
+
+
+def black_on_shading(canvas: Canvas) -> None:
+    canvas.saveState()
+    path = canvas.beginPath()
+    path.rect(50, 650, 400, 25)
+    canvas.clipPath(path, stroke=0)
+    canvas.linearGradient(50, 650, 400, 650, (black, black))
+    canvas.restoreState()
+    both(canvas)
+
+
 def beyond_the_page(canvas: Canvas) -> None:
     canvas.drawString(60, 700, SEEN)
     canvas.drawString(60, 900, HIDDEN)
@@ -121,6 +136,8 @@ HIDING = {
     "black on black": (coded("0 g 50 650 400 30 re f"), GROUND),
     "white on a white image": (white_on_a_white_image, GROUND),
     "white in a form": (white_in_a_form, GROUND),
+    "black on a black image": (black_on_a_black_image, GROUND),
+    "black on black shading": (black_on_shading, GROUND),
     "not drawn": (coded("3 Tr"), "not drawn"),
     "as clip alone": (coded("7 Tr"), "not drawn"),
     "transparent": (transparent, "in a transparent colour"),
@@ -215,27 +232,6 @@ def with_states(path: Path) -> Path:
             resources[NameObject("/ExtGState")] = states
     writer.write(path)
     return path
-
-
-def test_black_words_on_a_black_image_are_not_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.drawImage(picture((0, 0, 0)), 50, 650, 400, 25)
-        both(canvas)
-
-    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
-
-
-def test_black_words_on_black_shading_are_not_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.saveState()
-        path = canvas.beginPath()
-        path.rect(50, 650, 400, 25)
-        canvas.clipPath(path, stroke=0)
-        canvas.linearGradient(50, 650, 400, 650, (black, black))
-        canvas.restoreState()
-        both(canvas)
-
-    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
 
 
 def white_on_a_dark_image(canvas: Canvas) -> None:

@@ -230,6 +230,14 @@ ROWS: dict[str, tuple[list[Placed], str]] = {
         drawn(LIVES),
         " | Code | 2 - 5 years | 601 | 22 / | Names | 7 - 10 years | 54 | 24 / | A | Indefinite | None | 386",
     ),
+    "a text in place of a figure": (
+        drawn("|2024 / Cars|120 / Trucks|Unlimited / Vans|85 / Carts|15"),
+        " | Cars | 120 / | Trucks | Unlimited / | Vans | 85 / | Carts | 15",
+    ),
+    "figures with their measure": (
+        drawn("|2024 / Sales tax|5 per cent / Income tax|10 per cent / Stamp duty|2 per cent"),
+        " | Sales tax | 5 per cent / | Income tax | 10 per cent / | Stamp duty | 2 per cent",
+    ),
     "years as labels": (
         drawn("June|Assets|Debt / 2005|1 447 094|2 480 943 / 2006|1 626 868|2 707 023"),
         " | 2005 | 1 447 094 | 2 480 943 / | 2006 | 1 626 868 | 2 707 023",
