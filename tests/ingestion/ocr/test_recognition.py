@@ -323,6 +323,7 @@ def test_the_rows_of_a_scanned_table_are_lines_of_the_text_and_rows_of_a_table(s
     assert table.heads == ("2024", "2023")
     for found, expected in zip(table.rows, rows, strict=True):
         assert (found.label, *(cell.text for cell in found.cells if cell)) == expected
+        assert page.text[found.start : found.end] == " ".join(expected)
     assert all(table.box.holds(word.box) for word in page.words)
 
 

@@ -297,11 +297,7 @@ LEVELS = [["Level 1", "1,000", "(5)", "995"], ["Level 2", "900", "(8)", "892"]]
 LOSSES = [["", "Gross", "Losses", "Net"], *LEVELS]
 CASH = [["Cash", "1,000", "805", "995"], ["Debt", "900", "708", "892"]]
 NAMES = [["Trade names", "54", "24", "53", "23"], ["Other", "19", "3", "18", "4"]]
-RATES = [
-    ["", "2022", "2021", "2022", "2021"],
-    ["Rate", "5.2%", "3.0%", "5.2%", "2.9%"],
-    ["Rise", *["N/A"] * 4],
-]
+RATES = sheet("|2022|2021|2022|2021 / Discount rate|5.2%|3.0%|5.2%|2.9% / Increases|3.0%|3.0%|N/A|N/A")
 FAIR = sheet("|Amount|Total|Level 1|Level 2|Level 3 / Cash|1,000|995|600|300|95 / Bonds|900|892|500|300|92")
 AT_END = "December 31, 2016"
 # What stands above and in the rows, and the heads.
@@ -344,7 +340,7 @@ HEADED: dict[str, tuple[list[Placed], str]] = {
         f"{AT_END} > Amount | " + " | ".join(f"{AT_END} > Fair Value > {head}" for head in FAIR[0][2:]),
     ),
     "over years that repeat": (
-        [*level(85, ["Pension", "Health Care"], (370, 530)), *grid(100, RATES, rights=FOUR)],
+        [*level(85, ["Pension", "Health Care"], (310, 470)), *grid(100, RATES, rights=FOUR)],
         "Pension > 2022 | Pension > 2021 | Health Care > 2022 | Health Care > 2021",
     ),
     "period over the labels": (
