@@ -203,11 +203,11 @@ def test_a_number_glued_to_the_line_above_it() -> None:
 
 
 def test_a_sheet_set_sideways_has_its_number_in_the_margin() -> None:
+    low = [(top + 0.6, left, right, line) for top, left, right, line in TEXT]
     sheets = numbered(numbers(1, 9))
-    sheets[5][-1] = (0.5, 0.03, 0.05, "6")
-    assert found(*sheets)[5] == "6"
-    sheets[5][-1] = (0.5, 0.03, 0.05, "7")
-    assert found(*sheets)[5] is None
+    for number, label in (("6", "6"), ("7", None)):
+        sheets[5] = [*TEXT, (0.5, 0.03, 0.05, number), *low]
+        assert found(*sheets)[5] == label
 
 
 def test_numbers_floating_below_pages_of_different_length() -> None:
