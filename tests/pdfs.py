@@ -8,12 +8,23 @@ from pathlib import Path
 from typing import Any
 
 from pypdf import PdfReader, PdfWriter
-from pypdf.generic import ArrayObject, DictionaryObject, NameObject, NumberObject
+from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, NumberObject
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-__all__ = ["Placed", "draw", "draw_revenue", "grid", "lock_pdf", "make_pdf", "make_scan", "repeat_page"]
+__all__ = [
+    "Placed",
+    "draw",
+    "draw_revenue",
+    "grid",
+    "lock_pdf",
+    "make_pdf",
+    "make_scan",
+    "named",
+    "numbers",
+    "repeat_page",
+]
 
 # (x, y from the top, text): set to the right of x where the text begins with ">", over the middle of x where
 # it begins with "|".
@@ -51,6 +62,21 @@ def make_pdf(
         canvas.showPage()
     canvas.save()
     return path
+
+
+def named(**entries: Any) -> DictionaryObject:
+    """A PDF dictionary; texts are names."""
+    return DictionaryObject(
+        {
+            NameObject(f"/{key}"): NameObject(f"/{value}") if type(value) is str else value
+            for key, value in entries.items()
+        }
+    )
+
+
+def numbers(*values: float) -> ArrayObject:
+    """A PDF array of numbers."""
+    return ArrayObject(map(FloatObject, values))
 
 
 def lock_pdf(path: Path, password: str, *, plain_strings: bool = False) -> Path:

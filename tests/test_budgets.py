@@ -43,7 +43,7 @@ BUDGETS = {
     # Scans are read in any of the languages that are installed.
     # Workbooks are read cell by cell: number formats, blocks of cells, and the drawing of their pages.
     # What web pages hide is left out.
-    "ingestion": 108_450,
+    "ingestion": 107_800,
     "lookup": 3_300,
     "mcp_server": 5_250,
     # The context manager of the FinGPT Search Agent, by its own name, over the compression that was there.

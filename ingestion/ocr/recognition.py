@@ -6,16 +6,18 @@ import os
 import shlex
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ingestion.errors import DocumentError
 from ingestion.ocr.image_preprocessing import (
+    Laid,
     blank_out,
     crop,
     has_middling_ground,
@@ -43,14 +45,16 @@ from ingestion.ocr.scan_languages import (
     language_data,
 )
 from ingestion.reading.layout import lines_of
-from ingestion.records import Page, Rect, Table, Word, turn_back
+from ingestion.records import Page, Rect, Table, Word
 from ingestion.tables.detection import find_tables
 from ingestion.tables.lines import visual_lines
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["OcrReading", "read_image", "read_pictures", "tables_of"]
+__all__ = ["read_image", "read_pictures"]
+
+Part = TypeVar("Part", Word, Table)
 
 # Seconds one page may take; a dense A4 page at 300 dpi takes 3 to 6 on one core.
 PAGE_SECONDS = 50
@@ -90,48 +94,45 @@ REST_SHARE = 2.0
 LEAST_TEXT, LEAST_LIGHT_TEXT = 300, 1000
 
 
-class OcrReading(NamedTuple):
-    """What was read on an image.
-
-    text: the lines as laid out.
-    words: in reading order, with boxes on the image as given.
-    confidence: mean over letters, 0-100, 0 where there are none.
-    turned: degrees clockwise, 0, 90, 180 or 270, by which the image had to be turned to be read.
-    remarks: what its readers should know.
-    """
-
-    text: str
-    words: tuple[Word, ...]
-    confidence: float
-    turned: int = 0
-    remarks: tuple[str, ...] = ()
-
-
-def read_image(image: Image, languages: ScanLanguages = ENGLISH) -> OcrReading:
-    """The words of a page image, whichever way it lies.
+def read_image(image: Image, languages: ScanLanguages = ENGLISH, number: int = 1) -> Page:
+    """Page `number` as its image has it, whichever way it lies, as "ocr"; as "none" where it has no words.
 
     Raises DocumentError where tesseract fails or takes longer than PAGE_SECONDS, or lacks a language.
     """
     passes = _Passes(languages)
-    lines, turned = _read_lines(image, passes)
-    text, words = _with_whole_rows(lines, turned)
+    lines, laid = _read_lines(image, passes)
+    text, level, tables = _with_whole_rows(lines)
+    if not level:
+        return Page(number, "", method="none")
+    words, sure = _moved(level, laid.back), mean_confidence(level)
     remarks = tuple[str, ...]()
-    if words and mean_confidence(words) < DOUBTFUL and passes.left() > ANSWER_SECONDS:
-        with _saved(turn(_within(image), turned)) as path:
+    if sure < DOUBTFUL and passes.left() > ANSWER_SECONDS:
+        with _saved(turn(_within(image), laid.turned)) as path:
             remarks = better_languages(path, languages)
-    return OcrReading(text, words, round(mean_confidence(words), 1), turned, remarks)
+    return Page(
+        number,
+        text,
+        method="ocr",
+        confidence=round(sure, 1),
+        words=words,
+        lines=lines_of(text, words),
+        tables=_moved(tables, laid.back),
+        remarks=remarks,
+    )
 
 
-def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[Word, ...]]:
-    """The lines laid out, with the rows of tables as lines where tesseract read column after column."""
+def _with_whole_rows(lines: Sequence[OcrLine]) -> tuple[str, tuple[Word, ...], list[Table]]:
+    """The lines laid out, with the rows of tables as lines where tesseract read column after column, and the
+    tables."""
     text, words = lay_out(lines)
+    tables = find_tables(text, words)
     inside = dict[int, Word]()
-    for table in filter(_is_scattered, tables_of(text, words, turned)):
+    for table in filter(_is_scattered, tables):
         inside |= {word.start: word for word in words if table.box.holds(word.box)}
     if not inside:
-        return text, words
+        return text, words, tables
     rows = list[OcrLine]()
-    for row in visual_lines(_upright(inside.values(), turned)):
+    for row in visual_lines(list(inside.values())):
         parts = [inside[part.start] for piece in row.pieces for part in piece.words]
         rows.append(OcrLine(tuple(parts), not rows))
     moved = {word.start for word in words_of(rows)}
@@ -145,7 +146,8 @@ def _with_whole_rows(lines: Sequence[OcrLine], turned: int) -> tuple[str, tuple[
             rows = []
         if kept:
             laid.append(OcrLine(kept, line.first))
-    return lay_out(laid)
+    text, words = lay_out(laid)
+    return text, words, find_tables(text, words)
 
 
 def _is_scattered(table: Table) -> bool:
@@ -154,17 +156,9 @@ def _is_scattered(table: Table) -> bool:
     return 2 * begun > len(table.rows) - 1
 
 
-def tables_of(text: str, words: Sequence[Word], turned: int) -> tuple[Table, ...]:
-    """The tables of a reading, searched for the right way up.
-
-    words: with boxes on the image as given, `turned` degrees from upright.
-    """
-    tables = find_tables(text, _upright(words, turned))
-    return tuple(replace(table, box=turn_back(table.box, turned)) for table in tables)
-
-
-def _upright(words: Iterable[Word], turned: int) -> list[Word]:
-    return [replace(word, box=turn_back(word.box, (360 - turned) % 360)) for word in words]
+def _moved(parts: Iterable[Part], place: Callable[[Rect], Rect]) -> tuple[Part, ...]:
+    """The parts with their boxes where those stand elsewhere."""
+    return tuple(replace(part, box=place(part.box)) for part in parts)
 
 
 def read_pictures(
@@ -184,44 +178,43 @@ def read_pictures(
     for place in pictures:
         if found is not page and not passes.allows_more():
             break
-        lines, turned = _read_lines(crop(image, place), passes)
-        unwritten = (_unwritten(line, place, own) for line in lines)
-        fresh = [line for line in unwritten if line.words]
+        lines, laid = _read_lines(crop(image, place), passes)
+        on_page = partial(_on_page, place, laid)
+        fresh = list[OcrLine]()
+        for line in lines:
+            words = (word for word in line.words if not _is_written(word.text, on_page(word.box), own))
+            fresh.append(replace(line, words=tuple(words)))
         if not _is_no_text(words_of(fresh)):
-            found = _appended(found, fresh, turned)
+            found = _appended(found, [line for line in fresh if line.words], on_page)
     if found is not page:
         confidence = round(mean_confidence(found.words), 1)
         found = replace(found, confidence=confidence, method="text+ocr")
     return found
 
 
-def _unwritten(line: OcrLine, place: Rect, own: Sequence[tuple[Rect, set[str]]]) -> OcrLine:
-    """A line of a picture at `place`, as on the page, without words that the page's own text has there."""
-    words = (replace(word, box=_on_page(word.box, place)) for word in line.words)
-    return replace(line, words=tuple(word for word in words if not _is_written(word, own)))
-
-
 def _is_no_text(words: Sequence[Word]) -> bool:
     return letters(words) < FEW_LETTERS or mean_confidence(words) < DOUBTFUL
 
 
-def _appended(page: Page, lines: Sequence[OcrLine], turned: int) -> Page:
-    """The page with these lines after its text; its own offsets stay."""
-    added, words = lay_out(lines)
+def _appended(page: Page, lines: Sequence[OcrLine], on_page: Callable[[Rect], Rect]) -> Page:
+    """The page with these lines of a picture after its text; its own offsets stay."""
+    added, laid = lay_out(lines)
     text = f"{page.text}\n\n{added}" if page.text else added
     shift = len(text) - len(added)
-    words = tuple(replace(word, start=word.start + shift, end=word.end + shift) for word in words)
+    level = [replace(word, start=word.start + shift, end=word.end + shift) for word in laid]
+    words = _moved(level, on_page)
     return replace(
         page,
         text=text,
         words=(*page.words, *words),
         lines=(*page.lines, *lines_of(text, words)),
-        tables=(*page.tables, *tables_of(text, words, turned)),
+        tables=(*page.tables, *_moved(find_tables(text, level), on_page)),
     )
 
 
-def _on_page(box: Rect, place: Rect) -> Rect:
-    """A box of a picture at `place` as a box of the page."""
+def _on_page(place: Rect, laid: Laid, box: Rect) -> Rect:
+    """A box of a picture, laid for reading, at `place` as a box of the page."""
+    box = laid.back(box)
     x0, x1 = (place.x0 + x * place.width for x in (box.x0, box.x1))
     y0, y1 = (place.y0 + y * place.height for y in (box.y0, box.y1))
     return Rect(x0, y0, x1, y1)
@@ -231,15 +224,15 @@ def _plain(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
-def _is_written(word: Word, own: Sequence[tuple[Rect, set[str]]]) -> bool:
-    """Whether a line of the page's own text stands at the word's place and holds the word or what it is a
+def _is_written(text: str, place: Rect, own: Sequence[tuple[Rect, set[str]]]) -> bool:
+    """Whether a line of the page's own text stands at a word's place and holds the word or what it is a
     misreading of.
 
     own: (box, words) of each line.
     """
-    plain = _plain(word.text)
+    plain = _plain(text)
     return any(
-        box.holds(word.box) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
+        box.holds(place) and (plain in words or get_close_matches(plain, words, 1, ALIKE))
         for box, words in own
     )
 
@@ -265,8 +258,8 @@ class _Passes:
         return self.spent() < LAST_BEGIN
 
 
-def _read_lines(image: Image, passes: _Passes) -> tuple[list[OcrLine], int]:
-    """The lines of an image, their boxes on it, and the degrees clockwise by which it had to be turned."""
+def _read_lines(image: Image, passes: _Passes) -> tuple[list[OcrLine], Laid]:
+    """The lines of an image, and how it was laid for reading; their boxes are on it as laid."""
     grey = _within(image)
     evened = prepare(grey)
     turned = 0
@@ -284,11 +277,7 @@ def _read_lines(image: Image, passes: _Passes) -> tuple[list[OcrLine], int]:
     if has_middling_ground(grey):
         light = lay(prepare(grey, middling=True), laid.turned, laid.skew)
         lines = _with_rest(light.level, lines, passes, least=LEAST_LIGHT_TEXT)
-    back = list[OcrLine]()
-    for line in without_noise(lines):
-        words = (replace(word, box=laid.back(word.box)) for word in line.words)
-        back.append(replace(line, words=tuple(words)))
-    return back, laid.turned
+    return without_noise(lines), laid
 
 
 def _with_rest(

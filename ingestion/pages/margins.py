@@ -31,8 +31,7 @@ __all__ = [
 # Where headers and footers are. The sides hold those of sheets set sideways.
 EDGES = frozenset({"head", "foot", "side"})
 # Rows at either edge that may be headers and footers. Three take a running title of two lines with the number
-# below; more are taken only in the outer MARGIN of the page. If lines have no places, the first and last
-# EDGE_ROWS lines of the text.
+# below; more are taken only in the outer MARGIN of the page.
 EDGE_ROWS = 3
 MOST_EDGE_ROWS = 6
 MARGIN = 0.12
@@ -86,13 +85,13 @@ class EdgeRow(NamedTuple):
     side: one of EDGES, or "inner" for the row next to the last of heads or feet.
     depth: rows between it and that edge, 0 at a side.
     pieces: offsets of its lines in the page's text, from left to right.
-    boxes: theirs, empty if places are not known.
+    boxes: theirs.
     """
 
     side: str
     depth: int
     pieces: tuple[Span, ...]
-    boxes: tuple[Rect, ...] = ()
+    boxes: tuple[Rect, ...]
 
 
 def line_shape(line: str) -> str:
@@ -130,12 +129,12 @@ def _line_height(lines: Sequence[Line]) -> float:
 def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
     """Returns the rows at the edges of a page, outermost first on each side.
 
-    They go by the places of the lines, or by the order of the text if no line has a place. A page of few rows
-    has them both as heads and as feet. usual: see usual_height.
+    There are none if no line has a place. A page of few rows has them both as heads and as feet. usual: see
+    usual_height.
     """
     lines = [line for line in page.lines if line.box.area > 0]
     if not lines:
-        return _rows_of_text(page.text)
+        return []
     highest = TALL * min(usual, _line_height(lines))
     parts = list[Line]()
     for line in lines:
@@ -152,15 +151,6 @@ def edge_rows(page: Page, usual: float) -> list[EdgeRow]:
         if not any(_level_with(line.box, other.box) for other in level):
             rows.append(EdgeRow("side", 0, ((line.start, line.end),), (line.box,)))
     return rows
-
-
-def _rows_of_text(text: str) -> list[EdgeRow]:
-    """Returns the first and last lines of a text as heads and feet, outermost first."""
-    spans = [match.span() for match in re.finditer(r"\S[^\n]*", text)]
-    sides = {"head": spans[:EDGE_ROWS], "foot": spans[: -EDGE_ROWS - 1 : -1]}
-    return [
-        EdgeRow(side, depth, (span,)) for side, outer in sides.items() for depth, span in enumerate(outer)
-    ]
 
 
 # A line's shape, its words, and its place.
@@ -180,7 +170,7 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     begun: dict[_Key, list[int]] = defaultdict(list)
     for index, page in enumerate(giving_way(pages)):
         for (start, end), shape, row in _edge_lines(page, usual):
-            words = _words(page, start, end) if row.boxes else shape
+            words = _words(page, start, end)
             first = _beginning(shape)
             for place in _places(row):
                 whole[shape, words, *place].append(index)
@@ -223,12 +213,8 @@ def opening_words(page: Page) -> frozenset[str]:
 def _repeats(line: str, row: EdgeRow, opening: frozenset[str]) -> bool:
     """Whether a line in the margin says again what the first page has at its edges."""
     words = _WORD.findall(line.casefold())
-    return (
-        len(words) >= SAME_WORDS
-        and bool(row.boxes)
-        and all(map(_is_in_margin, row.boxes))
-        and opening.issuperset(words)
-    )
+    in_margin = all(map(_is_in_margin, row.boxes))
+    return in_margin and len(words) >= SAME_WORDS and opening.issuperset(words)
 
 
 def _near(indexes: Sequence[int]) -> bool:
@@ -269,8 +255,6 @@ def _places(row: EdgeRow) -> list[tuple[str, int]]:
 
     The keys are two bands of the page, and being outermost, however much is on it.
     """
-    if not row.boxes:
-        return [("text", 0)]
     band = row.boxes[0].middle / (2 * SAME_HEIGHT)
     bands = [(row.side + " band", int(band)), (row.side + " next", int(band + 0.5))]
     return bands if row.depth else [(row.side, 0), *bands]
@@ -334,9 +318,8 @@ def _attached(page: Page, rows: Sequence[EdgeRow]) -> list[bool]:
 
 def _is_close(row: EdgeRow, inner: EdgeRow) -> bool:
     """Whether the next row is farther in on the same side, and as close as a line of the same text."""
-    if not row.boxes or row.depth >= inner.depth:
-        return False
-    return -row.boxes[0].level(inner.boxes[0]) < CLOSE * row.boxes[0].height
+    box = row.boxes[0]
+    return row.depth < inner.depth and -box.level(inner.boxes[0]) < CLOSE * box.height
 
 
 def _has_number(page: Page, row: EdgeRow) -> bool:

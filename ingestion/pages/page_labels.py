@@ -91,7 +91,6 @@ class _Number(NamedTuple):
     side, depth: those of its row.
     named: it says that it is a page's.
     around: shapes of what stands before and after it in its row.
-    box: None if it is not known.
     """
 
     page: int
@@ -102,7 +101,7 @@ class _Number(NamedTuple):
     depth: int
     named: bool
     around: tuple[str, str]
-    box: Rect | None
+    box: Rect
 
     @property
     def alone(self) -> bool:
@@ -232,10 +231,10 @@ def _numbers(page: int, text: str, row: EdgeRow) -> Iterator[_Number]:
         if not value or counts_another or (named and REFERENCE.search(before)):
             continue
         around = (line_shape(before.strip(MARKS)), line_shape(after.strip(MARKS)))
-        box = row.boxes[at] if row.boxes else None
-        if box:  # all characters are taken as equally wide
-            left, right = (box.x0 + place * box.width / len(piece) for place in match.span(1))
-            box = replace(box, x0=left, x1=right)
+        # All characters are taken as equally wide.
+        box = row.boxes[at]
+        left, right = (box.x0 + place * box.width / len(piece) for place in match.span(1))
+        box = replace(box, x0=left, x1=right)
         yield _Number(page, label, kind, value, row.side, row.depth, named, around, box)
 
 
@@ -304,12 +303,8 @@ def _kept(run: _Numbers) -> list[_Number]:
     if not _is_dense(sure) or len(sure) == len(years) < YEARS_SUPPORT:
         return []
     known = {number.page for number in sure}
-    heights = {round(number.box.y1 / IN_REGISTER) for number in sure if number.box}
-    return [
-        number
-        for number in run
-        if number.page in known or (number.box and round(number.box.y1 / IN_REGISTER) in heights)
-    ]
+    heights = {round(number.box.y1 / IN_REGISTER) for number in sure}
+    return [number for number in run if number.page in known or round(number.box.y1 / IN_REGISTER) in heights]
 
 
 def _is_dense(sure: _Numbers) -> bool:
@@ -326,8 +321,6 @@ def _same_place(first: _Number, second: _Number) -> bool:
     """
     if first.side != second.side:
         return False
-    if first.box is None or second.box is None:
-        return True
     level = abs(first.box.middle - second.box.middle) <= SAME_HEIGHT
     if not level and not _same_row(first, second):
         return False

@@ -21,7 +21,7 @@ from typing import Any
 
 import ingestion.reading.pdf  # noqa: F401  # once for all readers
 from ingestion.errors import DocumentError
-from ingestion.ocr.recognition import read_image, read_pictures, tables_of
+from ingestion.ocr.recognition import read_image, read_pictures
 from ingestion.ocr.scan_languages import ScanLanguages
 from ingestion.ocr.text_quality import needs_reading_again
 from ingestion.reading.forkserver import leave_network, serve
@@ -108,19 +108,9 @@ def _answer_page(file: Any, request: Json) -> Json:
 
 def _answer_ocr(file: Any, request: Json) -> Json:
     number = request["page"]
-    page, languages = Page(number, "", method="none"), ScanLanguages(*request["languages"])
-    if file.may_show_text(number) and (reading := read_image(file.image(number), languages)).words:
-        text, words = reading.text, reading.words
-        page = Page(
-            number,
-            text,
-            method="ocr",
-            confidence=reading.confidence,
-            words=words,
-            lines=lines_of(text, words),
-            tables=tables_of(text, words, reading.turned),
-            remarks=reading.remarks,
-        )
+    page = Page(number, "", method="none")
+    if file.may_show_text(number):
+        page = read_image(file.image(number), ScanLanguages(*request["languages"]), number)
     return _completed(file, page)
 
 

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, compress, pairwise
+from itertools import chain, compress
 from statistics import median
 
 from ingestion.language.numbers import stated_mark
@@ -63,15 +63,6 @@ MARK_HEIGHT = 0.8
 LONGEST_MARK = 6
 # A scanned word's box ends where the ink ends. A font's box is higher by this share, above and below.
 INK = 0.15
-# The slope of a scan is measured on lines longer than this share of the page's width. Steeper lines are not
-# lines of text.
-LONG_LINE = 0.2
-STEEPEST = 0.04
-# So many slopes tell one from none. Of a longer line only so many words are compared.
-FEWEST_SLOPES = 4
-MOST_OF_LINE = 30
-HANGING = frozenset("gjpqyJQçşţβγζημξρφχψдруфцщДЦЩ")
-
 
 # A word with the top and the bottom that are taken for its box's.
 _Placed = tuple[float, float, Word]
@@ -256,50 +247,19 @@ def _value_below(box: Rect, level: Sequence[_Placed], usual: float) -> Word | No
 
 
 def _levelled(words: Sequence[Word]) -> list[_Placed]:
-    """Returns the words as if a scan were straight and its boxes as high as a font's.
+    """Returns the words with boxes as high as a font's.
 
     A word that is broken at a line's end, with a box over two lines, stands where it begins.
     """
     usual = median(word.box.height for word in words)
-    scanned = any(word.confidence is not None for word in words)
-    slope, ink = (_slope(words), INK * usual) if scanned else (0.0, 0.0)
+    ink = INK * usual if any(word.confidence is not None for word in words) else 0.0
     placed = list[_Placed]()
     for word in words:
-        fall = slope * word.box.x0
-        y0, y1 = word.box.y0 - fall, word.box.y1 - fall
-        if not scanned and y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
+        y0, y1 = word.box.y0, word.box.y1
+        if not ink and y1 - y0 > 1.5 * usual and BROKEN.search(word.text):
             y1 = y0 + usual
         placed.append((y0 - ink, y1 + ink, word))
     return placed
-
-
-def _slope(words: Sequence[Word]) -> float:
-    """Returns how far text lines fall over the width of the page, 0 if that is too steep for text, or no more
-    than what the lines differ by.
-
-    It is the median over pairs of words that stand on the baseline of one line, far apart.
-    """
-    lines: list[list[Rect]] = [[]]
-    for last, word in pairwise([words[0], *words]):
-        drift = 0.5 * last.box.height + STEEPEST * (word.box.x0 - last.box.x1)
-        if word.box.x0 <= last.box.x0 or abs(word.box.y1 - last.box.y1) >= drift:
-            lines.append([])
-        # The ink ends at the baseline: no letter hangs below, and there is no mark.
-        if word.text.rstrip(".:%").isalnum() and HANGING.isdisjoint(word.text):
-            lines[-1].append(word.box)
-    slopes = [*chain.from_iterable(map(_slopes, lines))]
-    if len(slopes) < FEWEST_SLOPES:
-        return 0.0
-    slope = median(slopes)
-    doubt = median(abs(other - slope) for other in slopes)
-    return slope if doubt < abs(slope) < STEEPEST else 0.0
-
-
-def _slopes(line: Sequence[Rect]) -> Iterator[float]:
-    """Yields how far the baseline falls from each of a line's words to others far to the right of it."""
-    for first, last in combinations(line[:MOST_OF_LINE], 2):
-        if last.x0 - first.x0 > LONG_LINE:
-            yield (last.y1 - first.y1) / (last.centre - first.centre)
 
 
 def _grouped(placed: Sequence[_Placed]) -> list[list[_Placed]]:

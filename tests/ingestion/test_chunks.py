@@ -2,24 +2,16 @@
 
 from itertools import pairwise
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ingestion.chunks import CHUNK_SIZE, chunk_pages, split_page
-from ingestion.records import Page, Rect, Row, Table
+from ingestion.chunks import CHUNK_OVERLAP, CHUNK_SIZE, chunk_pages, split_page
+from ingestion.records import Line, Page, Rect, Row, Table
 
-PIECES = [
-    "The deficit ceiling is 3.0 per cent of GDP. ",
-    "\n",
-    "\n\n",
-    " ",
-    "1,577 ",
-    "aaaa",
-    "\t",
-    "“",
-    "。",
-]
+PIECES = "The deficit ceiling is 3.0 per cent of GDP. |\n|\n\n| |1,577 |aaaa|\t|“|。".split("|")
 PIECED = st.lists(st.sampled_from(PIECES), max_size=400).map("".join)
+LONG_PIECES = ["deficit ", "ceiling, ", "output. ", "Debt; ", "\n", "\n\n", "x" * 300, "an" * 40 + " "]
+LONG = st.lists(st.sampled_from(LONG_PIECES), min_size=60, max_size=150).map("".join)
 TEXTS = st.text(max_size=400) | PIECED
 
 
@@ -39,14 +31,24 @@ def test_spans_are_exact_and_cover_every_character(text: str) -> None:
     assert spans == sorted(spans)
 
 
-def test_chunks_stay_within_their_page_and_count_on() -> None:
-    pages = [Page(1, "First page. " * 150), Page(2, ""), Page(3, "Third page.")]
-    chunks = list(chunk_pages(pages, "Budget"))
+@given(LONG)
+def test_chunks_go_on_and_overlap_by_no_more_than_said(text: str) -> None:
+    for (start, end), (later, last) in pairwise(split_page(text)):
+        assert start < later
+        assert end < last
+        assert end - later <= CHUNK_OVERLAP or not text[later:end].strip()
+
+
+@settings(max_examples=50)
+@given(st.lists(LONG, min_size=1, max_size=3))
+def test_what_other_pages_hold_cuts_no_page_otherwise(texts: list[str]) -> None:
+    pages = [Page(number, text) for number, text in enumerate(texts, 1)]
+    chunks = list(chunk_pages(pages, "Title"))
+    alone = [(page.number, *span) for page in pages for span in split_page(page.text)]
+    assert [(chunk.page, chunk.start, chunk.end) for chunk in chunks] == alone
     assert [chunk.ordinal for chunk in chunks] == list(range(len(chunks)))
-    assert {chunk.page for chunk in chunks} == {1, 3}
     for chunk in chunks:
-        page = pages[chunk.page - 1]
-        assert page.text[chunk.start : chunk.end] == chunk.text
+        assert chunk.text == pages[chunk.page - 1].text[chunk.start : chunk.end]
 
 
 def test_overlap_joins_neighbouring_chunks() -> None:
@@ -67,7 +69,13 @@ def test_context_names_document_and_section_and_carries_a_broken_sentence() -> N
 
 def test_running_headers_are_no_context() -> None:
     prose = "The reserve is described on this page in prose that goes on for a while."
-    pages = [Page(n, f"BUDGET BOOK 2025\nPage {n} of 9\n{prose}") for n in range(1, 6)]
+    pages = []
+    for number in range(1, 6):
+        text, lines = "", []
+        for top, line in ((0.04, "BUDGET BOOK 2025"), (0.06, f"Page {number} of 9"), (0.5, prose)):
+            lines.append(Line(len(text), len(text) + len(line), Rect(0.1, top, 0.9, top + 0.012)))
+            text += f"{line}\n"
+        pages.append(Page(number, text, label=str(number), lines=tuple(lines)))
     contexts = {chunk.context for chunk in chunk_pages(pages, "Book")}
     assert contexts == {"Book"}
 

@@ -4,7 +4,6 @@ may see.
 
 import contextlib
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -170,13 +169,6 @@ def test_a_truncated_file_ends_in_a_reading_or_an_error_and_never_hangs(tmp_path
         cut.write_bytes(whole[:length])
         with contextlib.suppress(DocumentError):
             assert read_document(cut).pages
-
-
-def test_a_dead_reader_is_an_error_that_names_the_page(paper: Path) -> None:
-    with Reader(paper) as reader:
-        os.killpg(reader._process.pid, signal.SIGKILL)
-        with pytest.raises(DocumentError, match="Page 2"):
-            reader.page(2)
 
 
 def test_pages_after_those_that_took_too_long_are_not_read(

@@ -27,17 +27,11 @@ def test_other_languages_are_foreign(text: str) -> None:
     assert is_foreign(text)
 
 
-ENGLISH = """
-What is the deficit ceiling?
-deficit ceiling
-total revenue 2024, actual against budget
-net income of Banco Santander
-Who chairs the Banque de France and the Banca d'Italia?
-What did Société Générale say of its outlook?
-OMERS deficit?
-2025-26?
-π and Δ in the formula
-""".strip().split("\n")
+ENGLISH = (
+    "What is the deficit ceiling?|deficit ceiling|total revenue 2024, actual against budget|"
+    "net income of Banco Santander|Who chairs the Banque de France and the Banca d'Italia?|"
+    "What did Société Générale say of its outlook?|OMERS deficit?|2025-26?|π and Δ in the formula"
+).split("|")
 ENGLISH += [""]
 
 

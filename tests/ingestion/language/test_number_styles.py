@@ -17,40 +17,11 @@ from tests.case_rows import case_rows
 
 NOWHERE = Rect(0, 0, 1, 1)
 # (between thousands, before decimals)
-FORMATS = (
-    (",", "."),
-    (".", ","),
-    (" ", ","),
-    (" ", "."),
-    ("\u00a0", ","),
-    ("\u202f", ","),
-    ("\u2009", "."),
-    ("\u2007", "."),
-    ("'", "."),
-    ("’", "."),
-    ("’", ","),
-    ("lakhs", "."),
-    ("", "."),
-    ("", ","),
-)
-MINUSES = (
-    "-{}",
-    "\u2212{}",
-    "–{}",
-    "\u2010{}",
-    "\u2011{}",
-    "\uff0d{}",
-    "({})",
-    "{}-",
-    "{}\u2212",
-    "<{}>",
-    "‹{}›",
-    "〈{}〉",
-    "△{}",
-    "△ {}",
-    "▲{}",
-    "[{}]",
-)
+FORMATS = [
+    *map(tuple, (",.", ".,", " ,", " .", "\u00a0,", "\u202f,", "\u2009.", "\u2007.", "'.", "’.", "’,")),
+    *(("lakhs", "."), ("", "."), ("", ",")),
+]
+MINUSES = "-{}|−{}|–{}|‐{}|‑{}|－{}|({})|{}-|{}−|<{}>|‹{}›|〈{}〉|△{}|△ {}|▲{}|[{}]".split("|")
 WORDS = "The board approves the budget of the county, and it reports on it."
 WORTE = "Der Rat beschließt den Haushalt der Stadt, und er wird mit dem Bericht vorgelegt."
 

@@ -97,11 +97,8 @@ LENGTHS = case_rows("""
 6  | half-year | half year | six months | 6 months | 26 weeks
 9  | nine months | 9 months | nine-month period | 39 weeks
 """)
-ENDS = (
-    "ended 30 September 2024",
-    "ended September 30, 2024",
-    "to 30.09.2024",
-    "ended > September 30, > 2024",
+ENDS = ("ended 30 September 2024|ended September 30, 2024|to 30.09.2024|ended > September 30, > 2024").split(
+    "|"
 )
 ENDED = [(int(row[0]), word, end) for row in LENGTHS for word, end in product(row[1:], ENDS)]
 

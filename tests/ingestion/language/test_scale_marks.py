@@ -13,45 +13,24 @@ from ingestion.tables.captions import is_unit
 from tests.case_rows import case_lines, case_rows
 
 CODES = {code: code for code in ("EUR", "USD", "CHF", "NOK", "SEK", "DKK", "PLN", "INR", "AUD")}
-CURRENCIES = CODES | {
-    "€": "EUR",
-    "$": "USD",
-    "US$": "USD",
-    "£": "GBP",
-    "RM": "MYR",
-    "₹": "INR",
-    "₦": "NGN",
-    "R$": "BRL",
-}
-AFTER = {
-    " million": 1e6,
-    " m": 1e6,
-    "m": 1e6,
-    " mn": 1e6,
-    " mm": 1e6,
-    " mill.": 1e6,
-    " mio.": 1e6,
-    " billion": 1e9,
-}
-AFTER |= {
-    " bn": 1e9,
-    "'000": 1e3,
-    "’000": 1e3,
-    " thousand": 1e3,
-    " thsd.": 1e3,
-    " Tsd.": 1e3,
-    "'m": 1e6,
-    "'bn": 1e9,
-}
-BEFORE = {
-    "million ": 1e6,
-    "Mio. ": 1e6,
-    "Mrd. ": 1e9,
-    "Tsd. ": 1e3,
-    "millions of ": 1e6,
-    "thousands of ": 1e3,
-}
-BEFORE |= {"milliers d'": 1e3, "millones de ": 1e6, "Millionen ": 1e6}
+OF_SIGNS = dict(pair.split("=") for pair in "€=EUR $=USD US$=USD £=GBP RM=MYR ₹=INR ₦=NGN R$=BRL".split())
+CURRENCIES = CODES | OF_SIGNS
+
+
+def scaled(pairs: str) -> dict[str, float]:
+    """How a scale is written -> what it multiplies by."""
+    found = [pair.partition("=") for pair in pairs.split("|")]
+    return {word: float(scale) for word, _, scale in found}
+
+
+AFTER = scaled(
+    " million=1e6| m=1e6|m=1e6| mn=1e6| mm=1e6| mill.=1e6| mio.=1e6| billion=1e9| bn=1e9|'000=1e3|’000=1e3"
+    "| thousand=1e3| thsd.=1e3| Tsd.=1e3|'m=1e6|'bn=1e9"
+)
+BEFORE = scaled(
+    "million =1e6|Mio. =1e6|Mrd. =1e9|Tsd. =1e3|millions of =1e6|thousands of =1e3|milliers d'=1e3"
+    "|millones de =1e6|Millionen =1e6"
+)
 TOUCHING = {"k": 1e3, "T": 1e3, "M": 1e6, "m": 1e6}
 FRAMES = ("{}", "({})", "2024 {}", "2024 > {}", "in {}", "(in {})")
 LINES = [
@@ -213,21 +192,9 @@ ORDERS = (
     "{scale} ({money})",
 )
 DECORATIONS = (
-    "{}",
-    "({})",
-    "[{}]",
-    "2024 {}",
-    "Change > {}",
-    "in {}",
-    "en {}",
-    "em {}",
-    "v {}",
-    "w {}",
-    "(in {})",
-    "Figures in {}",
-    "(expressed in {})",
-    "Amounts in {} unless otherwise stated",
-)
+    "{}|({})|[{}]|2024 {}|Change > {}|in {}|en {}|em {}|v {}|w {}|(in {})|Figures in {}|"
+    "(expressed in {})|Amounts in {} unless otherwise stated"
+).split("|")
 
 
 def language_lines() -> list[tuple[str, float, str]]:
@@ -289,32 +256,8 @@ def test_what_stands_beside_a_scale_decides_what_it_means(text: str, scale: str,
 
 
 OPENINGS = ("Stores in", "He paid", "A clerk at", "Route", "Box", "The balance is", "Dr", "Section")
-FRIENDS = (
-    "TN",
-    "Cr",
-    "P",
-    "K",
-    "TBD",
-    "Km",
-    "R",
-    "BD",
-    "the bin",
-    "a mill",
-    "QR code",
-    "SR",
-    "MT",
-    "five miles",
-)
-ENDINGS = (
-    "were closed.",
-    "of the town",
-    "and Cr.",
-    "is full",
-    "3",
-    "(b) the board",
-    "K 204",
-    "T. Smith signed",
-)
+FRIENDS = "TN|Cr|P|K|TBD|Km|R|BD|the bin|a mill|QR code|SR|MT|five miles".split("|")
+ENDINGS = "were closed.|of the town|and Cr.|is full|3|(b) the board|K 204|T. Smith signed".split("|")
 
 
 def test_prose_gives_no_scale() -> None:

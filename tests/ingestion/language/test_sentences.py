@@ -153,14 +153,7 @@ def test_the_sentence_around_a_place_holds_it(text: str, start: int, length: int
     assert text[start:end].strip() in text[first:last]
 
 
-FINISHED = """
-It rose.
-It rose (slightly).
-好。
-At most 3.[4]
-It was weak.13
-It rose. (page 8) [S1]
-""".strip().split("\n")
+FINISHED = "It rose.|It rose (slightly).|好。|At most 3.[4]|It was weak.13|It rose. (page 8) [S1]".split("|")
 FINISHED += ['He said "no."', "Why? "]
 
 
@@ -169,13 +162,7 @@ def test_a_sentence_is_finished(text: str) -> None:
     assert is_finished(text)
 
 
-UNFINISHED = """
-It rose
-as follows:
-grants; and
-see No.13
-it rose (page 8)
-""".strip().split("\n")
+UNFINISHED = "It rose|as follows:|grants; and|see No.13|it rose (page 8)".split("|")
 UNFINISHED += [""]
 
 

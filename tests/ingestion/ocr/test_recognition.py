@@ -82,7 +82,6 @@ def test_a_page_is_read_whichever_way_it_lies_and_marked_where_it_is_shown(turne
     shown = upright.rotate(-turned, expand=True)
     reading = read_image(shown)
     assert "Line 7 of the annex shows 259 million" in reading.text
-    assert reading.turned == (360 - turned) % 360
     mark, *_ = marks_of(reading.words, LINES[0])
     across, down = (mark.x0 + mark.x1) / 2, (mark.y0 + mark.y1) / 2
     near = {0: down < 0.15, 90: across > 0.85, 180: down > 0.85, 270: across < 0.15}
@@ -303,23 +302,29 @@ def test_confidence_of_a_page_weighs_letters() -> None:
     assert mean == pytest.approx((11 * 90 + 30) / 12)
 
 
-def test_the_rows_of_a_scanned_table_are_lines_of_the_text() -> None:
+@pytest.mark.parametrize("slant", [0.0, 0.25, 1.2])
+def test_the_rows_of_a_scanned_table_are_lines_of_the_text_and_rows_of_a_table(slant: float) -> None:
     image = Image.new("L", (2480, 3508), 255)
     font = ImageFont.load_default(size=40)
     rows = [
         ("Revenue", "812,450", "774,120"),
         ("Gross profit", "214,140", "203,118"),
         ("Taxation", "30,174", "28,296"),
+        ("Other income", "41,200", "38,905"),
+        ("Finance cost", "12,960", "11,874"),
     ]
-    rows += [("Other income", "41,200", "38,905"), ("Finance cost", "12,960", "11,874")]
     for number, row in enumerate([("", "2024", "2023"), *rows]):
         for x, text in zip((250, 1300, 2000), row, strict=True):
             ImageDraw.Draw(image).text((x, 600 + 75 * number), text, fill=0, font=font)
-    reading = read_image(image)
-    assert all(" ".join(row) in reading.text.splitlines() for row in rows)
-    assert [reading.text[word.start : word.end] for word in reading.words] == [
-        word.text for word in reading.words
-    ]
+    page = read_image(image.rotate(slant, fillcolor=255))
+    assert all(" ".join(row) in page.text.splitlines() for row in rows)
+    assert [page.text[word.start : word.end] for word in page.words] == [word.text for word in page.words]
+    (table,) = page.tables
+    assert table.heads == ("2024", "2023")
+    for found, expected in zip(table.rows, rows, strict=True):
+        assert (found.label, *(cell.text for cell in found.cells if cell)) == expected
+        assert page.text[found.start : found.end] == " ".join(expected)
+    assert all(table.box.holds(word.box) for word in page.words)
 
 
 def test_the_look_for_slant_gives_degrees_to_turn_back() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingestion.pages.page_labels import page_labels, roman_value
 from ingestion.records import Line, Page, Rect
-from tests.case_rows import case_rows
+from tests.case_rows import case_lines, case_rows
 
 BODY = (
     "\nSome body text that is long enough to be a page and has 17 figures.\nMore of it follows here.\nAnd a "
@@ -31,8 +31,15 @@ def numbers(first: int, last: int) -> list[str]:
     return [str(number) for number in range(first, last + 1)]
 
 
-def pages(texts: list[str]) -> list[Page]:
-    return [Page(number, text) for number, text in enumerate(texts, 1)]
+def pages(texts: Sequence[str]) -> list[Page]:
+    """Pages whose lines stand from top to bottom."""
+    made = []
+    for number, text in enumerate(texts, 1):
+        lines = list(filter(None, text.split("\n")))
+        step = 0.94 / max(1, len(lines) - 1)
+        rows = [(0.03 + step * at, 0.1, 0.1 + 0.008 * len(line), line) for at, line in enumerate(lines)]
+        made.append(placed(rows, number))
+    return made
 
 
 def labels(texts: list[str]) -> list[str | None]:
@@ -79,16 +86,21 @@ def test_a_footer_series_beats_wrong_embedded_labels() -> None:
     assert labelled == [(number, "printed") for number in printed]
 
 
-def test_roman_front_matter_then_arabic() -> None:
-    names = "i ii iii iv 1 2 3 4 5".split()
-    texts = [f"{BODY}{name}" for name in names]
-    assert labels(texts) == names
+# Pages by their numbers, "." for one without.
+NUMBERED = case_lines("""
+i ii iii iv 1 2 3 4 5
+1 2 3 . 5 6 7
+i ii iii iv 1 2 3 4 5 6 7 A-1 A-2 A-3 A-4 1 2 3
+1 2 3 4 . 5 6 7 11 12 13 15 19 20 21
+# a part of two pages in the place of the series
+1 2 3 4 5 6 7 1 2 . . .
+""")
 
 
-def test_a_page_without_its_number_gets_none_rather_than_a_guess() -> None:
-    names = ["1", "2", "3", "", "5", "6", "7"]
-    texts = [f"{BODY}{name}" for name in names]
-    assert labels(texts) == known(names)
+@pytest.mark.parametrize("names", NUMBERED)
+def test_series_follow_each_other_and_a_page_without_its_number_gets_none(names: str) -> None:
+    printed = [name.strip(".") for name in names.split()]
+    assert found(*numbered(printed)) == known(printed)
 
 
 def test_a_constant_number_is_no_series() -> None:
@@ -168,20 +180,7 @@ def test_numbers_alternate_between_the_outer_edges_beside_the_name_of_the_sectio
     assert found(*sheets) == numbers(40, 47)
 
 
-def test_many_series_in_one_document() -> None:
-    appendix = ["A-1", "A-2", "A-3", "A-4"]
-    names = [*ROMAN[:4], *numbers(1, 7), *appendix, *numbers(1, 3)]
-    assert found(*numbered(names)) == names
-
-
-def test_pages_left_out_and_put_in() -> None:
-    names = ["1", "2", "3", "4", "", "5", "6", "7", "11", "12", "13", "15", "19", "20", "21"]
-    assert found(*numbered(names)) == known(names)
-
-
-def test_a_part_of_two_pages_in_the_place_of_the_series() -> None:
-    names = [*numbers(1, 7), "1", "2", "", "", ""]
-    assert found(*numbered(names)) == known(names)
+def test_two_pages_are_no_series() -> None:
     assert found(*numbered(["1", "2"])) == [None, None]
 
 
@@ -204,11 +203,11 @@ def test_a_number_glued_to_the_line_above_it() -> None:
 
 
 def test_a_sheet_set_sideways_has_its_number_in_the_margin() -> None:
+    low = [(top + 0.6, left, right, line) for top, left, right, line in TEXT]
     sheets = numbered(numbers(1, 9))
-    sheets[5][-1] = (0.5, 0.03, 0.05, "6")
-    assert found(*sheets)[5] == "6"
-    sheets[5][-1] = (0.5, 0.03, 0.05, "7")
-    assert found(*sheets)[5] is None
+    for number, label in (("6", "6"), ("7", None)):
+        sheets[5] = [*TEXT, (0.5, 0.03, 0.05, number), *low]
+        assert found(*sheets)[5] == label
 
 
 def test_numbers_floating_below_pages_of_different_length() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from pypdf.generic import (
     ArrayObject,
     BooleanObject,
     DictionaryObject,
-    FloatObject,
     NameObject,
     NumberObject,
     TextStringObject,
 )
+from pypdf.generic import TextStringObject as Said
 from reportlab.pdfgen.canvas import Canvas
 
 from chatbot.evidence.highlights import locate_quote
@@ -26,7 +27,7 @@ from ingestion.errors import DocumentError
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
 from ingestion.records import Page
-from tests.pdfs import make_pdf
+from tests.pdfs import make_pdf, named, numbers
 
 BODY = "Declaration of investment limits for the year 2024, filled in by the Treasurer."
 PLACE = (60, 600, 460, 620)
@@ -65,28 +66,33 @@ def form(path: Path) -> Path:
     return path
 
 
-def add_widget(
-    path: Path, values: dict[str, Any], *, in_form: bool = True, appearances: bool = False
-) -> Path:
-    """A page with one field that has no appearance."""
-    writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [f"{BODY}\n\n\n\nBorrowing limit"])))
-    field = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Annot"),
-            NameObject("/Subtype"): NameObject("/Widget"),
-            NameObject("/FT"): NameObject("/Tx"),
-            NameObject("/Rect"): ArrayObject(map(FloatObject, (200, 715, 400, 740))),
-            NameObject("/F"): NumberObject(4),
-            NameObject("/DA"): TextStringObject("/Helv 10 Tf 0 g"),
-            **{NameObject(name): value for name, value in values.items()},
-        }
-    )
-    there = writer._add_object(field)
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([there])
+# In points.
+BOX = (200, 715, 400, 740)
+
+
+def added(path: Path, *notes: DictionaryObject, times: int = 1, text: str = BODY) -> PdfWriter:
+    """A page with these annotations, each named so often by its list; to be written."""
+    writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [text])))
+    there = [writer._add_object(note) for note in notes]
+    writer.pages[0][NameObject("/Annots")] = ArrayObject(there * times)
+    return writer
+
+
+def widget(sides: Sequence[float] = BOX, **values: Any) -> DictionaryObject:
+    """A field that has no appearance."""
+    usual = named(Type="Annot", Subtype="Widget", FT="Tx", Rect=numbers(*sides), F=NumberObject(4))
+    usual[NameObject("/DA")] = TextStringObject("/Helv 10 Tf 0 g")
+    usual.update(named(**values))
+    return usual
+
+
+def with_widget(path: Path, *, in_form: bool = True, **values: Any) -> Path:
+    """A page with one field, under its label."""
+    writer = added(path, widget(**values), text=f"{BODY}\n\n\n\nBorrowing limit")
     if in_form:
-        writer._root_object[NameObject("/AcroForm")] = DictionaryObject(
-            {NameObject("/Fields"): ArrayObject([there]), NameObject("/NeedAppearances"): BooleanObject(True)}
-        )
+        fields = writer.pages[0]["/Annots"]
+        form = named(Fields=fields, NeedAppearances=BooleanObject(True))
+        writer._root_object[NameObject("/AcroForm")] = form
     writer.write(path)
     return path
 
@@ -95,16 +101,6 @@ def annotated(path: Path, *notes: Any) -> Path:
     writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [BODY])))
     for note in notes:
         writer.add_annotation(0, note)
-    writer.write(path)
-    return path
-
-
-def pinned(path: Path, count: int, **values: Any) -> Path:
-    """A page with one annotation that its list names so often."""
-    writer = PdfWriter(clone_from=PdfReader(make_pdf(path, [BODY])))
-    entries = {"Type": NameObject("/Annot"), "Rect": ArrayObject(map(FloatObject, PLACE)), **values}
-    note = DictionaryObject({NameObject(f"/{name}"): value for name, value in entries.items()})
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)] * count)
     writer.write(path)
     return path
 
@@ -153,73 +149,51 @@ def test_values_of_fields_are_drawn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("in_form", [True, False])
 def test_a_value_without_an_appearance_is_read(tmp_path: Path, in_form: bool) -> None:
-    values = {"/T": TextStringObject("limit"), "/V": TextStringObject("65 million euros")}
-    path = add_widget(tmp_path / "a.pdf", values, in_form=in_form)
+    path = with_widget(tmp_path / "a.pdf", in_form=in_form, T=Said("limit"), V=Said("65 million euros"))
     (page,) = read_document(path).pages
     assert entries(page) == ["[field] Borrowing limit: 65 million euros."]
-    assert not in_form or dark(path, (200, 715, 400, 740)) > 100
+    assert not in_form or dark(path, BOX) > 100
 
 
 def test_a_field_without_a_printed_label_is_named_by_its_tooltip(tmp_path: Path) -> None:
-    place = ArrayObject(map(FloatObject, (200, 400, 400, 420)))
-    values = {
-        "/T": TextStringObject("a"),
-        "/TU": TextStringObject("Reserve"),
-        "/V": TextStringObject("8 %"),
-        "/Rect": place,
-    }
-    (page,) = read_document(add_widget(tmp_path / "a.pdf", values)).pages
-    assert entries(page) == ["[field] Reserve: 8 %."]
+    place = numbers(200, 400, 400, 420)
+    path = with_widget(tmp_path / "a.pdf", T=Said("a"), TU=Said("Reserve"), V=Said("8 %"), Rect=place)
+    assert entries(read_document(path).pages[0]) == ["[field] Reserve: 8 %."]
 
 
-@pytest.mark.parametrize(
-    "values",
-    [
-        {"/F": NumberObject(2)},  # hidden
-        {"/F": NumberObject(32)},  # not viewed
-        {"/Ff": NumberObject(1 << 13)},  # a password
-        {"/V": TextStringObject("")},
-        {"/V": TextStringObject("\x00\x01 \u202e")},
-    ],
-)
+UNSHOWN: dict[str, dict[str, Any]] = {
+    "hidden": {"F": NumberObject(2)},
+    "not viewed": {"F": NumberObject(32)},
+    "a password": {"Ff": NumberObject(1 << 13)},
+    "empty": {"V": Said("")},
+    "invisible": {"V": Said("\x00\x01 \u202e")},
+}
+
+
+@pytest.mark.parametrize("values", UNSHOWN.values(), ids=UNSHOWN)
 def test_a_value_that_is_not_shown_is_not_read(tmp_path: Path, values: dict[str, Any]) -> None:
-    given = {"/T": TextStringObject("limit"), "/V": TextStringObject("hunter2"), **values}
-    (page,) = read_document(add_widget(tmp_path / "a.pdf", given)).pages
-    assert entries(page) == []
+    path = with_widget(tmp_path / "a.pdf", **{"T": Said("limit"), "V": Said("hunter2"), **values})
+    assert entries(read_document(path).pages[0]) == []
 
 
 def test_a_signature_says_whether_it_is_there(tmp_path: Path) -> None:
-    (page,) = read_document(
-        add_widget(tmp_path / "a.pdf", {"/T": TextStringObject("s"), "/FT": NameObject("/Sig")})
-    ).pages
-    assert entries(page) == ["[field] Borrowing limit: not signed."]
+    path = with_widget(tmp_path / "a.pdf", T=Said("s"), FT="Sig")
+    assert entries(read_document(path).pages[0]) == ["[field] Borrowing limit: not signed."]
 
 
 def test_a_huge_value_is_cut(tmp_path: Path) -> None:
-    values = {"/T": TextStringObject("limit"), "/V": TextStringObject("word " * 100_000)}
-    (page,) = read_document(add_widget(tmp_path / "a.pdf", values)).pages
-    assert len(page.text) < 3_000
+    path = with_widget(tmp_path / "a.pdf", T=Said("limit"), V=Said("word " * 100_000))
+    assert len(read_document(path).pages[0].text) < 3_000
 
 
 def test_a_cyclic_tree_of_fields_ends(tmp_path: Path) -> None:
-    path = add_widget(tmp_path / "a.pdf", {"/T": TextStringObject("limit")})
+    path = with_widget(tmp_path / "a.pdf", T=Said("limit"))
     writer = PdfWriter(clone_from=PdfReader(path))
     notes: Any = writer.pages[0]["/Annots"]
     (field,) = notes
-    field.get_object()[NameObject("/Kids")] = ArrayObject([field])
-    field.get_object()[NameObject("/Parent")] = field
+    field.get_object().update(named(Kids=ArrayObject([field]), Parent=field))
     writer.write(path)
     assert BODY in read_document(path).pages[0].text
-
-
-def test_a_page_of_very_many_annotations_is_bounded(tmp_path: Path) -> None:
-    writer = PdfWriter(clone_from=PdfReader(make_pdf(tmp_path / "a.pdf", [BODY])))
-    note = writer.add_annotation(0, Text(rect=PLACE, text="Amended by circular 18."))
-    again = note.indirect_reference
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([again] * 30_000)
-    writer.write(tmp_path / "a.pdf")
-    (page,) = read_document(tmp_path / "a.pdf").pages
-    assert len(page.text) < 40_000
 
 
 def test_notes_are_text_of_their_page(tmp_path: Path) -> None:
@@ -276,11 +250,10 @@ def test_files_pinned_to_a_page_are_named_once(tmp_path: Path) -> None:
     writer = PdfWriter(clone_from=PdfReader(make_pdf(tmp_path / "a.pdf", [BODY, BODY])))
     embedded = writer.add_attachment("Annex B.pdf", b"%PDF-1.4").pdf_object
     for number, name in ((0, "Annex B.pdf"), (1, "Annex C.csv")):
-        given = {"/Type": NameObject("/Filespec"), "/F": TextStringObject(name), "/EF": embedded["/EF"]}
-        file = DictionaryObject({NameObject(key): value for key, value in given.items()})
-        place = ArrayObject(map(FloatObject, (500, 700, 510, 715)))
-        pin = {"/Subtype": NameObject("/FileAttachment"), "/FS": file, "/Rect": place}
-        writer.add_annotation(number, {NameObject(key): value for key, value in pin.items()})
+        file = named(Type="Filespec", F=Said(name), EF=embedded["/EF"])
+        writer.add_annotation(
+            number, named(Subtype="FileAttachment", FS=file, Rect=numbers(500, 700, 510, 715))
+        )
     writer.write(tmp_path / "a.pdf")
     first, second = read_document(tmp_path / "a.pdf").pages
     assert entries(first) == ["[attached file] Annex B.pdf."]
@@ -290,19 +263,14 @@ def test_files_pinned_to_a_page_are_named_once(tmp_path: Path) -> None:
 
 def xfa(path: Path, text: str, *, fields: bool = False) -> Path:
     if fields:
-        add_widget(path, {"/T": TextStringObject("limit"), "/V": TextStringObject("65 million")})
+        with_widget(path, T=Said("limit"), V=Said("65 million"))
     else:
         make_pdf(path, [text])
     writer = PdfWriter(clone_from=PdfReader(path))
     root: Any = writer._root_object
-    given: Any = (
-        root["/AcroForm"].get_object() if fields else DictionaryObject({NameObject("/Fields"): ArrayObject()})
-    )
-    given[NameObject("/XFA")] = ArrayObject(
-        [TextStringObject("template"), writer._add_object(DictionaryObject())]
-    )
-    root[NameObject("/AcroForm")] = given
-    root[NameObject("/NeedsRendering")] = BooleanObject(True)
+    given: Any = root["/AcroForm"].get_object() if fields else named(Fields=ArrayObject())
+    given.update(named(XFA=ArrayObject([Said("template"), writer._add_object(DictionaryObject())])))
+    root.update(named(AcroForm=given, NeedsRendering=BooleanObject(True)))
     buffer = io.BytesIO()
     writer.write(buffer)
     path.write_bytes(buffer.getvalue())
@@ -330,43 +298,32 @@ def test_a_form_behind_the_placeholder_is_read(tmp_path: Path) -> None:
     assert entries(page) == ["[field] Borrowing limit: 65 million."]
 
 
-@pytest.mark.parametrize("subtype", ["/Text", "/StrikeOut"])
-def test_a_page_of_very_many_annotations_is_read_and_drawn_in_time(tmp_path: Path, subtype: str) -> None:
-    stretches = ArrayObject(map(FloatObject, (60, 620, 460, 620, 60, 600, 460, 600) * 2_000))
-    values = {
-        "Subtype": NameObject(subtype),
-        "Contents": TextStringObject("Not agreed."),
-        "F": NumberObject(4),
-    }
-    more = {"QuadPoints": stretches} if subtype == "/StrikeOut" else {}
-    count = 2_000 if more else 100_000
-    with Reader(pinned(tmp_path / "a.pdf", count, **values, **more)) as reader:
+@pytest.mark.parametrize(("subtype", "times"), [("Text", 100_000), ("StrikeOut", 2_000)])
+def test_a_page_of_very_many_annotations_is_read_and_drawn_in_time(
+    tmp_path: Path, subtype: str, times: int
+) -> None:
+    note = named(Type="Annot", Subtype=subtype, Contents=Said("Not agreed."), F=NumberObject(4))
+    note[NameObject("/Rect")] = numbers(*PLACE)
+    if subtype == "StrikeOut":
+        note[NameObject("/QuadPoints")] = numbers(*(60, 620, 460, 620, 60, 600, 460, 600) * 2_000)
+    added(tmp_path / "a.pdf", note, times=times).write(tmp_path / "a.pdf")
+    with Reader(tmp_path / "a.pdf") as reader:
         assert reader.png(1).startswith(b"\x89PNG")
         page, _, _ = reader.page(1)
     assert BODY in page.text
     assert "[note] Not agreed." in page.text
+    assert len(page.text) < 40_000
 
 
 def test_values_of_fields_are_read_after_very_many_options(tmp_path: Path) -> None:
-    writer = PdfWriter(clone_from=PdfReader(make_pdf(tmp_path / "a.pdf", [BODY])))
-    options = ArrayObject(TextStringObject(f"Class {number}") for number in range(1_000))
-    fields = ArrayObject()
+    options = ArrayObject(Said(f"Class {number}") for number in range(1_000))
+    fields = []
     for number in range(20):
-        field = {
-            "Type": NameObject("/Annot"),
-            "Subtype": NameObject("/Widget"),
-            "FT": NameObject("/Ch"),
-            "Ff": NumberObject(1 << 17),
-            "T": TextStringObject(f"f{number}"),
-            "Opt": options,
-            "V": TextStringObject(f"Class {number + 900}"),
-            "Rect": ArrayObject(map(FloatObject, (60, 10 + 30 * number, 160, 25 + 30 * number))),
-            "F": NumberObject(4),
-        }
-        made = DictionaryObject({NameObject(f"/{name}"): value for name, value in field.items()})
-        fields.append(writer._add_object(made))
-    writer.pages[0][NameObject("/Annots")] = fields
-    writer._root_object[NameObject("/AcroForm")] = DictionaryObject({NameObject("/Fields"): fields})
+        sides, chosen = (60, 10 + 30 * number, 160, 25 + 30 * number), Said(f"Class {number + 900}")
+        choice = {"FT": "Ch", "Ff": NumberObject(1 << 17), "Opt": options, "V": chosen}
+        fields.append(widget(sides, T=Said(f"f{number}"), **choice))
+    writer = added(tmp_path / "a.pdf", *fields)
+    writer._root_object[NameObject("/AcroForm")] = named(Fields=writer.pages[0]["/Annots"])
     writer.write(tmp_path / "a.pdf")
     (page,) = read_document(tmp_path / "a.pdf").pages
     assert len(entries(page)) == 20

@@ -266,10 +266,7 @@ def test_a_program_that_hangs_or_dies_is_said(
 
 def test_a_cancelled_conversion_leaves_no_process(tmp_path: Path) -> None:
     original = make_docx(tmp_path / "a.docx", ["Seen."])
-    with (
-        pytest.raises(CancelledError),
-        made_pdf(original, "a.docx", cancelled=lambda: _at_work(original)),
-    ):
+    with pytest.raises(CancelledError), made_pdf(original, "a.docx", cancelled=lambda: _at_work(original)):
         pass
     time.sleep(0.5)
     assert not _at_work(original)

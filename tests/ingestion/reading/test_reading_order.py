@@ -20,26 +20,18 @@ from ingestion.records import Row, Table
 from ingestion.tables.detection import find_tables
 from tests.pdfs import Placed, draw, grid
 
-LEFT = [
-    "The strategic allocation to equities is 52",
-    "per cent, to bonds 31 per cent and to",
-    "property 12 per cent. The remainder is held",
-    "in cash. The board reviews this policy once",
-    "a year and reports to the audit committee on",
-    "compliance with it. The officers keep the",
-    "records of every approval for seven years,",
-    "and the treasurer signs each of them in",
-]
-RIGHT = [
-    "writing. The discount rate used by the",
-    "actuary is 4.35 per cent a year, and the",
-    "contributions of the employer are set at",
-    "17.8 per cent of the pay from April on. A",
-    "report on the risks of the fund goes to the",
-    "trustees, who may lower the share of equities",
-    "where the fund cannot bear the risk that the",
-    "markets fall by more than a third of it.",
-]
+LEFT = (
+    "The strategic allocation to equities is 52|per cent, to bonds 31 per cent and to|"
+    "property 12 per cent. The remainder is held|in cash. The board reviews this policy once|"
+    "a year and reports to the audit committee on|compliance with it. The officers keep the|"
+    "records of every approval for seven years,|and the treasurer signs each of them in"
+).split("|")
+RIGHT = (
+    "writing. The discount rate used by the|actuary is 4.35 per cent a year, and the|"
+    "contributions of the employer are set at|17.8 per cent of the pay from April on. A|"
+    "report on the risks of the fund goes to the|trustees, who may lower the share of equities|"
+    "where the fund cannot bear the risk that the|markets fall by more than a third of it."
+).split("|")
 CELLS = [
     ("Payments up to the limit of the unit", "The head of the unit signs and keeps"),
     ("are made without a further approval.", "the invoice in the file of the year."),
@@ -53,16 +45,7 @@ CELLS = [
 TEXT_TABLE = [
     ((60, 100 + 14 * at, left), (320, 100 + 14 * at, right)) for at, (left, right) in enumerate(CELLS)
 ]
-KEYS = [
-    "Name of the fund",
-    "Trustees",
-    "Date of the last review",
-    "Auditor",
-    "Bank",
-    "Actuary",
-    "Manager",
-    "Seat",
-]
+KEYS = "Name of the fund|Trustees|Date of the last review|Auditor|Bank|Actuary|Manager|Seat".split("|")
 YEARS = ("", "2023", "2024", "2025")
 ROWS = [
     YEARS,
@@ -184,20 +167,37 @@ def test_what_belongs_together_row_by_row_stays_as_drawn(tmp_path: Path, placed:
 
 
 def test_ruled_columns_of_text_stay_rows(tmp_path: Path) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842), invariant=1)
-    canvas.setFont("Helvetica", 10)
-    for x, y, text in side_by_side(LEFT, RIGHT):
-        canvas.drawString(x, 842 - y, text)
+    canvas = blank(tmp_path / "a.pdf")
+    put(canvas, side_by_side(LEFT, RIGHT))
     for y in (130, 158, 186):
         canvas.line(55, 842 - y, 560, 842 - y)
     canvas.save()
     assert text_of(tmp_path / "a.pdf") == as_drawn(tmp_path / "a.pdf").strip()
 
 
-def turned(path: Path, draw_upright: Callable[[Canvas], None], angle: int) -> Path:
-    """A portrait page on which something is drawn turned by an angle, counter-clockwise."""
+def blank(path: Path) -> Canvas:
     canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
     canvas.setFont("Helvetica", 10)
+    return canvas
+
+
+def put(canvas: Canvas, placed: Sequence[Placed], off: float = 0) -> None:
+    for x, y, text in placed:
+        write = canvas.drawRightString if text.startswith(">") else canvas.drawString
+        write(x + off, 842 - y, text.lstrip(">"))
+
+
+def put_turned(canvas: Canvas, x: float, y: float, angle: int, text: str) -> None:
+    canvas.saveState()
+    canvas.translate(x, y)
+    canvas.rotate(angle)
+    canvas.drawString(0, 0, text)
+    canvas.restoreState()
+
+
+def turned(path: Path, draw_upright: Callable[[Canvas], None], angle: int) -> Path:
+    """A portrait page on which something is drawn turned by an angle, counter-clockwise."""
+    canvas = blank(path)
     canvas.drawString(60, 20, "Capital programme")
     canvas.translate(*{90: (595, 0), -90: (0, 842), 180: (595, 842)}[angle])
     canvas.rotate(angle)
@@ -244,13 +244,9 @@ def test_columns_set_sideways_are_read_one_after_the_other_unless_they_are_a_rul
 
 
 def test_one_note_in_the_margin_set_sideways_changes_nothing(tmp_path: Path) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842), invariant=1)
-    canvas.setFont("Helvetica", 10)
-    for x, y, text in grid(100, ROWS):
-        (canvas.drawRightString if text.startswith(">") else canvas.drawString)(x, 842 - y, text.lstrip(">"))
-    canvas.translate(30, 300)
-    canvas.rotate(90)
-    canvas.drawString(0, 0, "Draft 12 of 3 March 2025, for the committee")
+    canvas = blank(tmp_path / "a.pdf")
+    put(canvas, grid(100, ROWS))
+    put_turned(canvas, 30, 300, 90, "Draft 12 of 3 March 2025, for the committee")
     canvas.save()
     assert text_of(tmp_path / "a.pdf") == as_drawn(tmp_path / "a.pdf").strip()
     (table,) = tables_of(tmp_path / "a.pdf")
@@ -263,16 +259,12 @@ FEES = [("Parking permit", "120", "240", "60"), ("Hall hire", "85", "170", "40")
 
 def upright(path: Path, heads: Sequence[Sequence[str]], angle: int, *, pitch: int = 80) -> Path:
     """A level table of fees under heads set upright, of one or more lines each."""
-    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
-    canvas.setFont("Helvetica", 10)
+    canvas = blank(path)
     canvas.drawString(60, 800, "Table 2: Fees")
     for number, lines in enumerate(heads):
         for line, text in enumerate(lines):
-            canvas.saveState()
-            canvas.translate(345 + pitch * number + angle // 90 * 12 * line, 660 if angle == 90 else 740)
-            canvas.rotate(angle)
-            canvas.drawString(0, 0, text)
-            canvas.restoreState()
+            x = 345 + pitch * number + angle // 90 * 12 * line
+            put_turned(canvas, x, 660 if angle == 90 else 740, angle, text)
     for y, (label, *values) in enumerate(FEES):
         canvas.drawString(60, 640 - 15 * y, label)
         for x, value in enumerate(values):
@@ -307,16 +299,10 @@ def test_upright_heads_of_two_lines_are_one_head_each(
 
 
 def test_upright_names_of_groups_beside_the_rows_are_no_heads(tmp_path: Path) -> None:
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842), invariant=1)
-    canvas.setFont("Helvetica", 10)
-    for x, y, text in grid(100, ROWS):
-        (canvas.drawRightString if text.startswith(">") else canvas.drawString)(x, 842 - y, text.lstrip(">"))
+    canvas = blank(tmp_path / "a.pdf")
+    put(canvas, grid(100, ROWS))
     for x, text in ((38, "Income"), (50, "Council")):
-        canvas.saveState()
-        canvas.translate(x, 690)
-        canvas.rotate(90)
-        canvas.drawString(0, 0, text)
-        canvas.restoreState()
+        put_turned(canvas, x, 690, 90, text)
     canvas.save()
     (table,) = tables_of(tmp_path / "a.pdf")
     assert table.heads == YEARS[1:]
@@ -361,13 +347,9 @@ def test_a_wide_page_is_no_sheet_of_two_pages_without_their_numbers(
 
 def test_lines_drawn_twice_are_read_once(tmp_path: Path) -> None:
     placed = grid(100, [("Total revenue", f"{number},120", f"{number},310") for number in range(1, 13)])
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=(595, 842), invariant=1)
-    canvas.setFont("Helvetica", 10)
+    canvas = blank(tmp_path / "a.pdf")
     for off in (0, 0.4):
-        for x, y, text in placed:
-            (canvas.drawRightString if text.startswith(">") else canvas.drawString)(
-                x + off, 842 - y, text.lstrip(">")
-            )
+        put(canvas, placed, off)
     canvas.save()
     once = draw(tmp_path / "b.pdf", placed)
     assert text_of(tmp_path / "a.pdf") == text_of(once)

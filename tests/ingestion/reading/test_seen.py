@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from reportlab.pdfgen.canvas import Canvas
 from ingestion.reading import seen
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
-from tests.pdfs import make_scan
+from tests.pdfs import make_scan, named, numbers
 
 SIZE = (595, 842)
 SEEN = "The fee is 40 euros from 2025."
@@ -71,6 +71,21 @@ def coded(before: str = "", after: str = "") -> Draw:
 def white_on_a_white_image(canvas: Canvas) -> None:
     canvas.drawImage(picture((255, 255, 255)), 50, 640, 400, 40)
     WHITE(canvas)
+
+
+def black_on_a_black_image(canvas: Canvas) -> None:
+    canvas.drawImage(picture((0, 0, 0)), 50, 650, 400, 25)
+    both(canvas)
+
+
+def black_on_shading(canvas: Canvas) -> None:
+    canvas.saveState()
+    path = canvas.beginPath()
+    path.rect(50, 650, 400, 25)
+    canvas.clipPath(path, stroke=0)
+    canvas.linearGradient(50, 650, 400, 650, (black, black))
+    canvas.restoreState()
+    both(canvas)
 
 
 def beyond_the_page(canvas: Canvas) -> None:
@@ -121,6 +136,8 @@ HIDING = {
     "black on black": (coded("0 g 50 650 400 30 re f"), GROUND),
     "white on a white image": (white_on_a_white_image, GROUND),
     "white in a form": (white_in_a_form, GROUND),
+    "black on a black image": (black_on_a_black_image, GROUND),
+    "black on black shading": (black_on_shading, GROUND),
     "not drawn": (coded("3 Tr"), "not drawn"),
     "as clip alone": (coded("7 Tr"), "not drawn"),
     "transparent": (transparent, "in a transparent colour"),
@@ -198,7 +215,7 @@ def with_states(path: Path) -> Path:
     """The file with graphics states: nearly transparent, half so, and under a mask that lets nothing by."""
     writer = PdfWriter(clone_from=PdfReader(path))
     mask = StreamObject()
-    box = ArrayObject(map(FloatObject, (0, 0, *SIZE)))
+    box = numbers(0, 0, *SIZE)
     mask.update(
         named(Type="XObject", Subtype="Form", BBox=box, Group=named(S="Transparency", CS="DeviceGray"))
     )
@@ -215,27 +232,6 @@ def with_states(path: Path) -> Path:
             resources[NameObject("/ExtGState")] = states
     writer.write(path)
     return path
-
-
-def test_black_words_on_a_black_image_are_not_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.drawImage(picture((0, 0, 0)), 50, 650, 400, 25)
-        both(canvas)
-
-    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
-
-
-def test_black_words_on_black_shading_are_not_read(tmp_path: Path) -> None:
-    def draw(canvas: Canvas) -> None:
-        canvas.saveState()
-        path = canvas.beginPath()
-        path.rect(50, 650, 400, 25)
-        canvas.clipPath(path, stroke=0)
-        canvas.linearGradient(50, 650, 400, 650, (black, black))
-        canvas.restoreState()
-        both(canvas)
-
-    assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == SEEN
 
 
 def white_on_a_dark_image(canvas: Canvas) -> None:
@@ -342,68 +338,89 @@ def test_a_word_at_the_edge_of_an_outline_stays_whole_and_a_figure_goes(
     assert read(drawn(tmp_path / "a.pdf", draw))[0].strip() == left
 
 
-@pytest.mark.parametrize("state", ["off", "base state", "form", "on"])
-def test_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
-    path = tmp_path / "a.pdf"
+def layered(path: Path, state: str = "list") -> Path:
+    """The file with the layers "Shown" and "Draft", of which the second is off as `state` says."""
+    writer = PdfWriter(clone_from=PdfReader(path))
+    usage = {"Usage": named(View=named(ViewState="OFF"))} if state == "usage" else {}
+    shown = writer._add_object(named(Type="OCG", Name=TextStringObject("A")))
+    draft = writer._add_object(named(Type="OCG", Name=TextStringObject("B"), **usage))
+    groups, off = ArrayObject([shown, draft]), named(OFF=ArrayObject([draft]))
+    default = {
+        "base state": named(BaseState="OFF", ON=ArrayObject([shown])),
+        "list": off,
+        "form": off,
+        "all on": off,
+    }.get(state, named())
+    policy = {"all on": "AllOn", "all off": "AllOff"}.get(state)
+    member = named(Type="OCMD", OCGs=groups, P=policy) if policy else draft
+    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=default)
+    resources: Any = writer.pages[0]["/Resources"].get_object()
+    resources[NameObject("/Properties")] = named(Shown=shown, Draft=writer._add_object(member))
+    if state == "form":
+        next(iter(resources["/XObject"].values())).get_object()[NameObject("/OC")] = draft
+    writer.write(path)
+    return path
+
+
+def on_layers(path: Path, *drawn_on: tuple[str, Sequence[str]]) -> Path:
+    """A page with lines on layers, all of them from the same place on."""
     canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
     canvas.setFont("Helvetica", 11)
-    canvas.drawString(60, 700, SEEN)
-    if state == "form":
-        canvas.beginForm("layer")
-        canvas.setFont("Helvetica", 11)
-        canvas.drawString(60, 660, HIDDEN)
-        canvas.endForm()
-        canvas.doForm("layer")
-    else:
-        canvas._code.append("/OC /Layer BDC")
-        canvas.drawString(60, 660, HIDDEN)
+    for layer, lines in drawn_on:
+        canvas._code.append(f"/OC /{layer} BDC")
+        for at, line in enumerate(lines):
+            canvas.drawString(60, 700 - 13 * at, line)
         canvas._code.append("EMC")
     canvas.save()
-    writer = PdfWriter(clone_from=PdfReader(path))
-    group = writer._add_object(
-        DictionaryObject(
-            {NameObject("/Type"): NameObject("/OCG"), NameObject("/Name"): TextStringObject("L")}
-        )
-    )
-    default = DictionaryObject()
-    if state == "base state":
-        default[NameObject("/BaseState")] = NameObject("/OFF")
-    elif state != "on":
-        default[NameObject("/OFF")] = ArrayObject([group])
-    writer._root_object[NameObject("/OCProperties")] = DictionaryObject(
-        {NameObject("/OCGs"): ArrayObject([group]), NameObject("/D"): default}
-    )
-    resources: Any = writer.pages[0]["/Resources"].get_object()
-    if state == "form":
-        next(iter(resources["/XObject"].values())).get_object()[NameObject("/OC")] = group
-    resources[NameObject("/Properties")] = DictionaryObject({NameObject("/Layer"): group})
-    writer.write(path)
-    text, remarks = read(path)
-    assert (HIDDEN in text) == (state == "on")
-    assert SEEN in text
-    assert [remark.split(":")[0] for remark in remarks] == (
-        [] if state == "on" else ["7 words on a layer that is off"]
-    )
+    return path
+
+
+def in_a_form(path: Path, size: float, lines: Sequence[str]) -> Path:
+    def draw(canvas: Canvas) -> None:
+        canvas.drawString(60, 810, SEEN)
+        canvas.beginForm("layer")
+        canvas.setFont("Helvetica", size)
+        for at, line in enumerate(lines):
+            canvas.drawString(60 + at * 0.13, 780 - at * 6.07, line)
+        canvas.endForm()
+        canvas.doForm("layer")
+
+    return drawn(path, draw)
+
+
+@pytest.mark.parametrize("state", ["form", "on"])
+def test_a_form_on_a_layer_that_is_off_is_not_read(tmp_path: Path, state: str) -> None:
+    text, remarks = read(layered(in_a_form(tmp_path / "a.pdf", 11, [HIDDEN]), state))
+    assert text.split() == (f"{SEEN} {HIDDEN}" if state == "on" else SEEN).split()
+    told = [f"7 words on a layer that is off: “{HIDDEN}”"]
+    assert remarks == (told if state == "form" else [])
 
 
 def test_dots_that_may_be_on_a_layer_are_seen_wherever_they_stand_between_pixels(tmp_path: Path) -> None:
     lines = [f"The I.R.S. asks for {number}.5." for number in range(60)]
-    canvas = Canvas(str(tmp_path / "a.pdf"), pagesize=SIZE, invariant=1)
-    canvas.beginForm("layer")
-    canvas.setFont("Helvetica", 4)
-    for at, line in enumerate(lines):
-        canvas.drawString(60 + at * 0.13, 780 - at * 6.07, line)
-    canvas.endForm()
-    canvas.doForm("layer")
-    canvas.save()
-    writer = PdfWriter(clone_from=PdfReader(tmp_path / "a.pdf"))
-    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
-    groups = ArrayObject([group])
-    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=named(OFF=groups))
-    writer.write(tmp_path / "a.pdf")
-    text, remarks = read(tmp_path / "a.pdf")
-    assert text.split("\n") == lines
+    text, remarks = read(layered(in_a_form(tmp_path / "a.pdf", 4, lines)))
+    assert text.split("\n") == [SEEN, *lines]
     assert remarks == []
+
+
+@pytest.mark.parametrize("first", ["Shown", "Draft"])
+@pytest.mark.parametrize("state", ["base state", "list", "usage", "all on", "all off"])
+def test_of_two_layers_at_one_place_the_one_that_is_on_is_read(
+    tmp_path: Path, state: str, first: str
+) -> None:
+    both_have = "It is due in March."
+    layers = [("Shown", [SEEN, both_have]), ("Draft", [HIDDEN, both_have])]
+    path = on_layers(tmp_path / "a.pdf", *(layers if first == "Shown" else layers[::-1]))
+    text, remarks = read(layered(path, state))
+    assert text.split() == f"{SEEN} {both_have}".split()
+    assert [remark.split("“")[1][:29] for remark in remarks] == [HIDDEN[:29]]
+
+
+@pytest.mark.parametrize("escaped", [b"/OC#50roperties", b"/#4fCProperties"])
+def test_a_layer_whose_name_is_written_as_codes_is_off(tmp_path: Path, escaped: bytes) -> None:
+    path = layered(on_layers(tmp_path / "a.pdf", ("Draft", [HIDDEN])))
+    path.write_bytes(path.read_bytes().replace(b"/OCProperties", escaped))
+    assert HIDDEN not in read(path)[0]
 
 
 @pytest.mark.parametrize(
@@ -446,49 +463,6 @@ def test_words_typed_into_two_gaps_of_a_line_stand_in_both(tmp_path: Path) -> No
 
     text, _ = read(drawn(tmp_path / "a.pdf", draw))
     assert text.split("\n")[:2] == ["Above 9,800 pounds obtain four quotations.", "The cashier keeps them."]
-
-
-def named(**entries: Any) -> DictionaryObject:
-    """A PDF dictionary; texts are names."""
-    return DictionaryObject(
-        {
-            NameObject(f"/{key}"): NameObject(f"/{value}") if isinstance(value, str) else value
-            for key, value in entries.items()
-        }
-    )
-
-
-@pytest.mark.parametrize("first", ["Shown", "Draft"])
-@pytest.mark.parametrize("state", ["base state", "list", "usage", "all on", "all off"])
-def test_of_two_layers_at_one_place_the_one_that_is_on_is_read(
-    tmp_path: Path, state: str, first: str
-) -> None:
-    path = tmp_path / "a.pdf"
-    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
-    canvas.setFont("Helvetica", 11)
-    for layer in (first, "Draft" if first == "Shown" else "Shown"):
-        canvas._code.append(f"/OC /{layer} BDC")
-        canvas.drawString(60, 700, SEEN if layer == "Shown" else HIDDEN)
-        canvas.drawString(60, 687, "It is due in March.")
-        canvas._code.append("EMC")
-    canvas.save()
-    writer = PdfWriter(clone_from=PdfReader(path))
-    usage = {"Usage": named(View=named(ViewState="OFF"))} if state == "usage" else {}
-    shown = writer._add_object(named(Type="OCG", Name=TextStringObject("A")))
-    draft = writer._add_object(named(Type="OCG", Name=TextStringObject("B"), **usage))
-    default = {"base state": named(BaseState="OFF", ON=ArrayObject([shown]))}.get(
-        state, named(OFF=ArrayObject([draft])) if state in ("list", "all on") else named()
-    )
-    groups = ArrayObject([shown, draft])
-    policy = {"all on": "AllOn", "all off": "AllOff"}.get(state)
-    member = named(Type="OCMD", OCGs=groups, P=policy) if policy else draft
-    writer._root_object[NameObject("/OCProperties")] = named(OCGs=groups, D=default)
-    resources: Any = writer.pages[0]["/Resources"].get_object()
-    resources[NameObject("/Properties")] = named(Shown=shown, Draft=writer._add_object(member))
-    writer.write(path)
-    text, remarks = read(path)
-    assert text.split() == f"{SEEN} It is due in March.".split()
-    assert [remark.split("“")[1][:29] for remark in remarks] == [HIDDEN[:29]]
 
 
 def with_layer(path: Path, *, extra: Draw = lambda canvas: None) -> Path:
@@ -544,61 +518,32 @@ def test_words_of_a_scans_layer_where_the_scan_is_blank_go(tmp_path: Path) -> No
     assert len(remarks) == 1
 
 
+def annotated(path: Path, subtype: str, corners: Sequence[float], **entries: Any) -> Path:
+    """A page with an annotation on its second line."""
+    writer = PdfWriter(clone_from=PdfReader(drawn(path, both)))
+    place = numbers(50, 655, 250, 675)
+    quads = numbers(*corners)
+    appearance = {name: named(N=writer._add_object(look)) for name, look in entries.items()}
+    note = named(Type="Annot", Subtype=subtype, Rect=place, F=NumberObject(4), QuadPoints=quads, **appearance)
+    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)])
+    writer.write(path)
+    return path
+
+
 @pytest.mark.parametrize("colour", ["1 g", ""])
 def test_a_link_hides_words_only_where_it_draws(tmp_path: Path, colour: str) -> None:
-    path = drawn(tmp_path / "a.pdf", both)
-    writer = PdfWriter(clone_from=PdfReader(path))
     look = StreamObject()
-    look.update(named(Type="XObject", Subtype="Form", BBox=ArrayObject(map(FloatObject, (0, 0, 200, 20)))))
+    look.update(named(Type="XObject", Subtype="Form", BBox=numbers(0, 0, 200, 20)))
     look.set_data(f"{colour} 0 0 200 20 re {'f' if colour else 'n'}".encode())
-    place = ArrayObject(map(FloatObject, (50, 655, 250, 675)))
-    appearance = named(N=writer._add_object(look))
-    note = writer._add_object(
-        named(Type="Annot", Subtype="Link", Rect=place, F=NumberObject(4), AP=appearance)
-    )
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([note])
-    writer.write(path)
+    path = annotated(tmp_path / "a.pdf", "Link", (), AP=look)
     assert (HIDDEN in read(path)[0]) == (not colour)
 
 
-@pytest.mark.parametrize("escaped", [b"/OC#50roperties", b"/#4fCProperties"])
-def test_a_layer_whose_name_is_written_as_codes_is_off(tmp_path: Path, escaped: bytes) -> None:
-    path = tmp_path / "a.pdf"
-    canvas = Canvas(str(path), pagesize=SIZE, invariant=1, pageCompression=0)
-    canvas.setFont("Helvetica", 11)
-    canvas._code.append("/OC /Layer BDC")
-    canvas.drawString(60, 660, HIDDEN)
-    canvas._code.append("EMC")
-    canvas.save()
-    writer = PdfWriter(clone_from=PdfReader(path))
-    group = writer._add_object(named(Type="OCG", Name=TextStringObject("L")))
-    default = named(OFF=ArrayObject([group]))
-    writer._root_object[NameObject("/OCProperties")] = named(OCGs=ArrayObject([group]), D=default)
-    resources: Any = writer.pages[0]["/Resources"].get_object()
-    resources[NameObject("/Properties")] = named(Layer=group)
-    writer.write(path)
-    path.write_bytes(path.read_bytes().replace(b"/OCProperties", escaped))
-    assert HIDDEN not in read(path)[0]
-
-
-@pytest.mark.parametrize("subtype", ["/StrikeOut", "/Underline", "/Highlight"])
+@pytest.mark.parametrize("subtype", ["StrikeOut", "Underline", "Highlight"])
 def test_only_a_striking_annotation_strikes(tmp_path: Path, subtype: str) -> None:
-    path = drawn(tmp_path / "a.pdf", both)
-    writer = PdfWriter(clone_from=PdfReader(path))
-    corners = (60, 672, 230, 672, 60, 657, 230, 657)
-    note = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Annot"),
-            NameObject("/Subtype"): NameObject(subtype),
-            NameObject("/Rect"): ArrayObject(map(FloatObject, (60, 657, 230, 672))),
-            NameObject("/QuadPoints"): ArrayObject(map(FloatObject, corners)),
-        }
-    )
-    writer.pages[0][NameObject("/Annots")] = ArrayObject([writer._add_object(note)])
-    writer.write(path)
-    text, remarks = read(path)
-    assert (HIDDEN in text) == (subtype != "/StrikeOut")
-    assert bool(remarks) == (subtype == "/StrikeOut")
+    text, remarks = read(annotated(tmp_path / "a.pdf", subtype, (60, 672, 230, 672, 60, 657, 230, 657)))
+    assert (HIDDEN in text) == (subtype != "StrikeOut")
+    assert bool(remarks) == (subtype == "StrikeOut")
 
 
 def test_a_page_of_very_many_boxes_is_read_in_time(tmp_path: Path) -> None:

@@ -5,17 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from ingestion.reading.wire import (
-    page_from,
-    page_to,
-    tables_from,
-    tables_to,
-    words_from,
-    words_to,
-)
+from ingestion.reading.wire import page_from, page_to, words_from, words_to
 from ingestion.records import Cell, Line, Page, Rect, Row, Table, Word
 
 TEXTS = st.text(max_size=20)
@@ -62,19 +55,6 @@ def through_json(values: Any) -> Any:
     return json.loads(json.dumps(values))
 
 
-@given(WORDS)
-def test_words_come_back_as_they_were(words: tuple[Word, ...]) -> None:
-    sent = through_json(words_to(words))
-    assert words_from(sent) == words
-
-
-@given(TABLES)
-def test_tables_come_back_as_they_were(tables: tuple[Table, ...]) -> None:
-    sent = through_json(tables_to(tables))
-    assert tables_from(sent) == tables
-
-
-@settings(max_examples=40)
 @given(PAGES)
 def test_pages_come_back_as_they_were(page: Page) -> None:
     sent = through_json(page_to(page))

@@ -71,10 +71,7 @@ Fees    | 3    | -4
     assert [(table.caption, table.unit) for table in page.tables] == [
         ("Revenue: Revenue of the group", "USD million")
     ]
-    assert told(page) == [
-        " | Grants | B4 2023 12.5 | C4 2024 14",
-        " | Fees | B5 2023 3 | C5 2024 -4",
-    ]
+    assert told(page) == [" | Grants | B4 2023 12.5 | C4 2024 14", " | Fees | B5 2023 3 | C5 2024 -4"]
     assert [page.text[line.start : line.end] for line in page.lines][2:] == [
         "2023 2024", "Grants 12.5 14", "Fees 3 -4"
     ]  # fmt: skip
