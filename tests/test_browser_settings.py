@@ -158,7 +158,7 @@ def test_a_choice_survives_the_server_and_the_key_does_not(browser: Browser, hom
             press(page, "Connect", exact=True)
             expect(page.get_by_role("alert")).to_contain_text("a link-local or cloud metadata address")
             press(page, "Reset all settings")
-            press(page, "Reset", exact=True)
+            press(page.get_by_role("dialog"), "Reset", exact=True)
             expect(sidebar(page)).to_contain_text("Nothing leaves this machine.")
             assert not [one for one in provider.requests if one.body]
 

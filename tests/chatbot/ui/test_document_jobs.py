@@ -46,7 +46,7 @@ def test_what_an_addition_waits_for_is_told() -> None:
 
 def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
     replacing = replace(EMBEDDING, result=replace(ADDED, status="replaced"))
-    assert "the earlier reading answers until this one is ready" in phase_text(replacing)
+    assert "the earlier version is used until this one is ready" in phase_text(replacing)
 
 
 def test_cancelling_is_told_whatever_goes_on() -> None:
