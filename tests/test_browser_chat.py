@@ -161,20 +161,6 @@ def test_on_a_telephone_a_page_is_a_sheet_that_is_pulled_down(
         expect(dialog).to_have_count(left)
 
 
-def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, server: Server) -> None:
-    with Visitor(browser, server.url) as page, server.client() as client:
-        ask(page, CEILING).locator("button.key").first.click()
-        dialog = page.get_by_role("dialog")
-        dialog.locator("img").wait_for()
-        (row,) = client.get("/api/v1/documents").json()
-        client.delete(f"/api/v1/documents/{row['id']}").raise_for_status()
-        try:
-            press(dialog, "Next page")
-            see(dialog, re.compile("Page 2|This page is gone"))
-        finally:
-            client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
-
-
 # What is seen where the strip above the title is, at the left edge of the answers.
 ABOVE = """() => {
     const message = document.querySelector('[data-testid=stChatMessage]').getBoundingClientRect();

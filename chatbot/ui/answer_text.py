@@ -48,7 +48,7 @@ BEING_WRITTEN = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|\[[0-9]{{1,2}}(?:, ?[0-
 FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
-MORE = "More from these pages"
+FOLDED, MORE = '<details class="further">', "More from these pages"
 NO_TITLES: Mapping[str, str] = {}
 # The most characters shown about a figure and a mark, and quotations of one.
 LONGEST_TIP, LONGEST_MARK, MOST_QUOTES = 300, 500, 2
@@ -140,15 +140,17 @@ def answer_html(
         for start, end in _paragraphs(shown)
     ]
     if best_first and len(blocks) > 1:
-        blocks[1:] = [f'<details class="further"><summary>{MORE}</summary>', *blocks[1:], "</details>"]
+        blocks[1:] = [f"{FOLDED}<summary>{MORE}</summary>", *blocks[1:], "</details>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
-    """Returns the checks of figures that are marked in the answer, each once, and of doubtful unmarked ones.
+    """Returns the checks of figures that are marked in what is shown first, each figure once with its checks,
+    and of doubtful unmarked ones.
 
     Other figures of a quoted row are left to the page.
     """
+    html = html.partition(FOLDED)[0]
     seen = unescape(TAG.sub(" ", html))
     return [
         check

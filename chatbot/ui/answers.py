@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 
 import streamlit as st
@@ -178,9 +177,12 @@ def _draw_citations(given: Given, titles: Mapping[str, str]) -> None:
     passages = passages_of(answer.citations)
     opened = tuple(overlay.cited_page(passage.citation, passage.number) for passage in passages)
     keys = [press_key(given.number, passage.number) for passage in passages]
-    offered = list(map(partial(overlay.offer, among=opened), keys, opened))
+    first = passages_first(answer)
+    # Those that the reader has not unfolded are not among those to go through.
+    among = [opened[:first] if at < first else opened for at in range(len(opened))]
+    offered = list(map(overlay.offer, keys, opened, among))
     pages: dict[object, list[CitedPassage]] = {}
-    for passage in passages[: passages_first(answer)]:
+    for passage in passages[:first]:
         citation = passage.citation
         pages.setdefault((citation.document, citation.version, citation.page), []).append(passage)
     buttons = [_citation_html(group, offered[group[0].number - 1], titles) for group in pages.values()]

@@ -120,6 +120,8 @@ def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, 
         key="scope",
         placeholder="All documents",
         help="Leave it empty to search all documents.",
+        select_all=False,
+        wrap=True,
         persist_state="session",
         bind="query-params",
     )

@@ -19,7 +19,7 @@ from chatbot.comparison import (
     shown_figures,
 )
 from chatbot.comparison.quantities import printed_amount
-from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
+from chatbot.records import FIGURE_VERDICTS, FINE, PageRef
 from chatbot.ui import session
 from chatbot.ui.answer_text import page_cited, words_cited
 from chatbot.ui.figure_table import FigureCell, FigureTable, PageLink
@@ -210,20 +210,13 @@ def _change_html(change: Change | None, since: str) -> str:
     return f'<p class="moved">{text}</p>'
 
 
-def _page_citations(entry: Entry) -> list[Citation]:
-    """Returns one citation for each page, so that a cell stays small."""
-    pages = {
-        (citation.version, citation.page): citation
-        for citation in reversed(entry.citations)
-        if citation.document is not None and citation.version is not None
-    }
-    return list(reversed(pages.values()))[:MOST_PAGES]
-
-
 def _links(view: ComparisonView, entry: Entry) -> list[PageLink]:
     """Returns the pages that an entry cites, and the nearest one where it has no answer."""
     links = []
-    for citation in _page_citations(entry):
+    # One citation for each page, so that a cell stays small.
+    there = [one for one in reversed(entry.citations) if one.document and one.version is not None]
+    pages = {(one.version, one.page): one for one in there}
+    for citation in list(reversed(pages.values()))[:MOST_PAGES]:
         html = f"{plain_html(page_cited(citation))} <strong>{plain_html(citation.verdict)}</strong>"
         told = f"{citation.document}: {words_cited(citation)}"
         links.append(PageLink(html, told, cited_page(citation)))

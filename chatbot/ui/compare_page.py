@@ -32,7 +32,7 @@ from chatbot.ui.page_parts import (
     draw_quiet_button,
     teach,
 )
-from chatbot.ui.safe_text import counted, paragraphs_html, plain_markdown, table_html
+from chatbot.ui.safe_text import counted, plain_markdown, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
@@ -84,6 +84,7 @@ def show(context: AppContext) -> None:
     if view == views[1]:
         draw_model_comparison(sorted(row.name for row in rows), context)
         return
+    draw_quiet(WHAT)
     _draw_fields(rows, context)
     problem = session.notified()
     if problem is not None:
@@ -278,7 +279,6 @@ def invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
     if compare_session.is_from_chat():
         draw_quiet(FROM_CHAT)
         return
-    st.html(paragraphs_html(WHAT))
     titles = context.chatbot.titles()
     found = examples(rows, _with_accounts(rows, context))
     if found:

@@ -58,7 +58,7 @@ def _shown(title: str) -> str:
 def _ask_to_remove(name: str, context: AppContext) -> None:
     _draw_file(name)
     said = f"You can undo this now, and restore the document for {UNDO_DAYS} days."
-    st.html(paragraphs_html(f"It is no longer searched. {said}"))
+    st.html(paragraphs_html(f"It will no longer be searched. {said}"))
     draw_two_ways("Remove", "Cancel", partial(_remove, name, context))
 
 

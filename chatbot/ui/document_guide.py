@@ -234,20 +234,15 @@ def _draw_outline(run: _GuideRun, name: str) -> None:
     lines = []
     for number, part in enumerate(parts):
         offered = overlay.offer(f"guide-outline-{number}", OpenPage(name, run.version, part.page))
-        lines.append(_part_html(part, offered))
+        deep = " deep" if "." in part.number else ""
+        lines.append(
+            f'<li class="line{deep}"><button type="button" {offered}>'
+            f"<bdi>{plain_html(short(part.title, LONGEST_PART))}</bdi> "
+            f'<span class="of">p.\u00a0{part.page}</span></button></li>'
+        )
     more = run.description.more
     rest = quiet_html(f"{more:,} shorter parts are not listed.") if more else ""
     st.html(f'<ul class="outline">{"".join(lines)}</ul>{rest}')
-
-
-def _part_html(part: Section, offered: str) -> str:
-    deep = " deep" if "." in part.number else ""
-    return (
-        f'<li class="line{deep}"><button type="button" {offered}>'
-        f"<bdi>{plain_html(short(part.title, LONGEST_PART))}</bdi> "
-        f'<span class="of">p.\u00a0{part.page}</span>'
-        f"</button></li>"
-    )
 
 
 # --- period and status

@@ -43,7 +43,8 @@ def draw_documents(context: AppContext) -> None:
     removed = [row for row in rows if row.removed_at is not None]
     rows = [row for row in rows if row.removed_at is None]
     if not rows and not removed:
-        _draw_empty(context)
+        if not any(job.busy for job in context.additions.jobs()):
+            _draw_empty(context)
         return
     wanted, order = "", ADDED
     if len(rows) > WORTH_SEARCHING:

@@ -23,7 +23,8 @@ def show(context: AppContext) -> None:
     st.title("Documents", anchor=False)
     draw_adding(context)
     follow(partial(_state, context), partial(_waits, context))
-    draw_space(context)
+    if session.documents(context):
+        draw_space(context)
     show_check(context.check, busy=lambda: _busy(context))
 
 

@@ -12,7 +12,6 @@ from streamlit.typing import UploadedFile
 
 from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
-from chatbot.settings import is_installed
 from chatbot.ui import document_session, overlay
 from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import draw_examples, example_questions, is_sample
@@ -61,9 +60,6 @@ def draw_first_page(
             draw_examples(example_questions(documents, chatbot.library, chatbot.titles()))
             _draw_covers(documents, context)
             _draw_samples(documents, context)
-        if not documents and not is_installed():
-            made = "`make samples` makes four sample documents in `documents/samples`"
-            st.caption(f"No document to hand? {made}, and `make run` adds them.")
 
 
 def _draw_ways(context: AppContext) -> None:

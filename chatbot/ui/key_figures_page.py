@@ -94,7 +94,7 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         draw_figures(_table(part, part.columns if every else part.main, titles), number)
     _draw_remarks(sheet, titles)
     if sheet.lacking:
-        draw_quiet(f"In no table of these documents: {', '.join(sheet.lacking)}.")
+        draw_quiet(f"Not recognised in these tables: {', '.join(sheet.lacking)}.")
 
 
 def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:

@@ -102,6 +102,7 @@ def choose_documents(
         key=key,
         format_func=lambda name: titles.get(name, name),
         placeholder=empty,
+        select_all=False,
         wrap=True,
         persist_state="session",
     )

@@ -46,11 +46,10 @@ def strip_html(pages: Sequence[PageReport]) -> str:
     The legend says the same in words and numbers.
     """
     counts = Counter(map(kind_of, pages))
+    # Colour and pattern say how a page was read, a mark says that it has tables.
     cells = "".join(
-        (
-            f'<span class="{_classes(page)}" title="{plain_html(_titled(page))}" '
-            f'data-page="{page.number}"></span>'
-        )
+        f'<span class="{kind_of(page)}{" tables" * bool(page.tables)}" '
+        f'title="{plain_html(_titled(page))}" data-page="{page.number}"></span>'
         for page in pages
     )
     told = [(kind, f"{counts[kind]:,} {text}") for kind, text in KINDS.items() if counts[kind]]
@@ -171,14 +170,6 @@ def _titled(page: PageReport) -> str:
     tables = f", {counted(page.tables, 'table')}" if page.tables else ""
     sure = "" if page.confidence is None else f", confidence {page.confidence:.0f} of 100"
     return f"{named}: {_read_by(page)}{sure}{tables}"
-
-
-def _classes(page: PageReport) -> str:
-    """Returns how style.css draws a page's cell.
-
-    Colour and pattern say how it was read, a mark says that it has tables.
-    """
-    return f"{kind_of(page)}{' tables' * bool(page.tables)}"
 
 
 def _line(page: PageReport) -> tuple[str, ...]:

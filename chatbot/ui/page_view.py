@@ -105,7 +105,8 @@ def _page(opened: OpenPage, context: AppContext) -> None:
         st.html(_image_html(address, image, visible(said)))
     made = context.chatbot.library.file_to_read(opened.version).suffix == MADE
     where = f"page {opened.page:,} of the PDF made from {opened.document}" if made else opened.document
-    st.caption(f"{plain_markdown(where)}: {_how_read(stored)}")
+    how = _how_read(stored)
+    st.caption(f"{plain_markdown(where)}{f': {how}' if how else ''}")
     if image.top is not None:
         scroll_to_mark(image.top)
 
@@ -245,15 +246,12 @@ def _passage(quote: str, image: PageImage) -> None:
 
 
 def _how_read(stored: StoredPage) -> str:
-    """Says in one line where the text of the page comes from."""
+    """Says in one line where the text of the page comes from, "" where that is plain text of the PDF."""
     if "!" in (stored.label or ""):  # as printed_label has it
         return f"The cells {stored.label}, as they are shown."
     return {
-        "text": "Text taken from the PDF.",
-        "text-pypdf": "Text taken from the PDF.",
-        "text+ocr": (
-            f"Text taken from the PDF, and read from its pictures by OCR, confidence "
-            f"{stored.confidence or 0:.0f} of 100."
-        ),
+        "text": "",
+        "text-pypdf": "",
+        "text+ocr": f"Its pictures were read by OCR, confidence {stored.confidence or 0:.0f} of 100.",
         "ocr": f"Text read from the page's image by OCR, confidence {stored.confidence or 0:.0f} of 100.",
     }.get(stored.method, "No text was found on this page.")

@@ -201,12 +201,12 @@ def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] 
 
 
 def _day(seconds: float) -> str:
-    return time.strftime("%d %B %Y", time.localtime(seconds))
+    return time.strftime("%d %B %Y", time.localtime(seconds)).lstrip("0")
 
 
 def short_day(seconds: float) -> str:
-    """Returns a day such as "03 May 2026". seconds: since the epoch."""
-    return time.strftime("%d %b %Y", time.localtime(seconds))
+    """Returns a day such as "3 May 2026". seconds: since the epoch."""
+    return time.strftime("%d %b %Y", time.localtime(seconds)).lstrip("0")
 
 
 def counted(count: int, noun: str) -> str:

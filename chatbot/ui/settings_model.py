@@ -175,7 +175,6 @@ def draw_cards(card: str) -> None:
                         _open_card,
                         provider.id,
                         type="primary" if card == provider.id else "secondary",
-                        help=plain_markdown(provider.note),
                     )
 
 

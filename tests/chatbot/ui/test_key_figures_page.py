@@ -64,7 +64,7 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
     assert f"{context.chatbot.title(WORDS)}: no tables found." in said
-    assert "In no table of these documents: " in said
+    assert "Not recognised in these tables: " in said
 
 
 def test_one_period_of_each_document_or_all(context: AppContext) -> None:
