@@ -136,6 +136,8 @@ def test_many_long_names_in_five_scripts_break_nothing(browser: Browser, many: S
         page.get_by_role("option").first.click()
         page.keyboard.press("Escape")
         is_fine(page, "a document to search")
+        if width < 640:
+            page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
         for name in PAGES:
             page.goto(f"{many.url}/{name.lower().replace(' ', '-')}")
             arrive(page, name)

@@ -35,8 +35,9 @@ if (!window.finpolicyInteraction) {
     ].filter(
       ([x, y]) => x >= 0 && y >= 0 && x + own.width <= innerWidth && y + own.height <= innerHeight,
     );
+    const menu = of.closest('[role="dialog"]') || document;
     const others = [
-      ...document.querySelectorAll(
+      ...menu.querySelectorAll(
         'label p, input, textarea, button, h1, h2, h3, .choice, [role="combobox"]',
       ),
     ].filter((one) => !one.contains(of) && !of.contains(one) && one.checkVisibility());
