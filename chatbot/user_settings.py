@@ -97,7 +97,7 @@ PREFERENCES: tuple[Preference, ...] = (
         "pages",
         "answers",
         "Pages per answer",
-        "More pages find more, and more that is off the point.",
+        "More pages find more, but also more that is beside the point.",
         1,
         MOST_PAGES,
     ),

@@ -4,6 +4,7 @@ one, what it says and what can be clicked on it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -79,7 +80,13 @@ def click(app: AppTest, key: str) -> str:
     return shown(app)
 
 
-def press_cell(app: AppTest, key: str) -> None:
-    """Opens the page of a cell of a table, as the page's script does. key: of table, row, column and page."""
-    app.text_input(key="cell").set_value(f"{key} 1").run()
+def offered(app: AppTest, beginning: str) -> list[str]:
+    """The keys that begin so, of the buttons that open pages of documents."""
+    return re.findall(rf'data-open="({beginning}[^"]*)"', shown(app))
+
+
+def press(app: AppTest, key: str) -> str:
+    """What the page says after the button of this key was pressed, as the page's script does it."""
+    app.text_input(key="page-to-open").set_value(f"{key} 1").run()
     assert not app.exception
+    return shown(app)

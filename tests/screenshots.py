@@ -180,7 +180,7 @@ def _take_others(page: Page, picture: Take) -> None:
 
 
 def _open_citation(page: Page, message: Locator) -> None:
-    message.locator("[class*=st-key-cite-] button").first.click()
+    message.locator(".cite").first.click()
     page.get_by_role("dialog").locator("img").wait_for()
     page.mouse.move(5, 5)
     page.wait_for_timeout(1_500)

@@ -48,10 +48,8 @@ from tests.provider import Behaviour, Provider, Refuse, Say, first_key, numbered
 pytestmark = in_a_browser
 
 STATEMENT = "Valmora_Fiscal_Policy_Statement_2025.pdf"
-OLD_POLICY, POLICY = "Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"
+POLICY = "Valmora_Procurement_Policy_2024.pdf"
 HOSTILE = "Hostile :red[x] $y$ <img src=x> ![z](a) www.example.com.pdf"
-# What the pages call it.
-POLICY_TITLE = "Ministry of Finance of the Republic of Valmora, Procurement Policy 2024"
 SCAN = "Circular.pdf"
 PROTECTED, PASSWORD = "Tax_Ruling.pdf", "sesame-4711"
 TEXT_PAGES, SCANNED_PAGES = 112, 8
@@ -147,7 +145,7 @@ def page(browser: Browser, server: Server, listener: Listener) -> Iterator[Page]
 
 
 def citations(message: Locator) -> Locator:
-    return message.locator("[class*=st-key-cite-] button")
+    return message.locator(".cite")
 
 
 def image_of(page: Page) -> tuple[Image.Image, str]:
@@ -254,7 +252,7 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     see(page, "Searched as:")
     page.reload()
     expect(messages(page)).to_have_count(4)
-    expect(page.locator("[class*=st-key-cite-] button").first).to_be_visible()
+    expect(page.locator(".cite").first).to_be_visible()
     address = page.url
     assert "?c=" in address
     go(page, "Documents")
@@ -271,18 +269,6 @@ def test_a_refresh_keeps_the_conversation_and_a_new_one_is_empty(page: Page, bro
     see(somebody_else, "Try asking")
     expect(messages(somebody_else)).to_have_count(0)
     somebody_else.context.close()
-
-
-@pytest.mark.long
-def test_scope_keeps_the_answer_in_the_chosen_document(page: Page) -> None:
-    page.get_by_role("combobox", name="Search in").click()
-    page.get_by_role("option", name=POLICY_TITLE).click()
-    page.keyboard.press("Escape")
-    message = ask(page, "What is the deficit ceiling of the fiscal rules?")
-    cited = citations(message).all_inner_texts()
-    near = message.locator("[class*=st-key-near-] button").all_inner_texts()
-    for text in cited + near:
-        assert POLICY_TITLE in text
 
 
 def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listener: Listener) -> None:
@@ -317,31 +303,6 @@ def test_hostile_text_is_shown_as_it_is_and_asks_for_nothing(page: Page, listene
     title.click()
     expect(page.locator(".st-key-guide dd").last).to_have_text(HOSTILE)
     expect(page.locator(".st-key-guide img")).to_have_count(1)
-
-
-def test_files_are_added_replaced_kept_apart_removed_and_restored(
-    page: Page, samples: Path, tmp_path: Path
-) -> None:
-    go(page, "Documents")
-    files = page.locator("input[type=file]")
-    broken = tmp_path / "broken.pdf"
-    broken.write_text("this is no PDF")
-    files.set_input_files([samples / OLD_POLICY, broken])
-    see(page, "⚠ Of 2 files: 1 added, 1 not added.", timeout=30_000)
-    see(page.locator(".st-key-jobs .lines").first, re.compile("⚠ broken.pdf: not added."))
-    path = make_pdf(tmp_path / OLD_POLICY, ["The old policy was withdrawn."])
-    files.set_input_files(path)
-    press(page, "Keep both")
-    second = OLD_POLICY.replace(".pdf", " (2).pdf")
-    see(page, f"✓ {second}: added, 1 page", timeout=30_000)
-    dialog = page.get_by_role("dialog")
-    page.locator("[class*=st-key-Remove-][class*='--2--pdf'] button").first.click()
-    press(dialog, "Remove")
-    page.get_by_text("Removed documents").click()
-    see(page, re.compile("removed; you can restore it until"))
-    press(page, "Erase")
-    press(dialog, "Erase for good")
-    expect(page.get_by_text("Removed documents")).to_have_count(0, timeout=30_000)
 
 
 def open_ruling(page: Page) -> Locator:

@@ -76,7 +76,7 @@ def test_citations_are_pressed_in_the_text_and_lead_from_one_to_the_next(
         chips = message.locator("button.key")
         second_chip = chips.nth(1)
         expect(chips.first).to_have_text("1")
-        shown_page = message.locator("[class*=st-key-citations-] button:visible")
+        shown_page = message.locator(".cite")
         expect(shown_page).to_have_text([re.compile("^1, 2 Rules")])
         second_chip.hover()
         tooltip = page.get_by_role("tooltip")
@@ -159,20 +159,6 @@ def test_on_a_telephone_a_page_is_a_sheet_that_is_pulled_down(
         page.mouse.up()
         page.wait_for_timeout(500)
         expect(dialog).to_have_count(left)
-
-
-def test_a_document_that_is_removed_leaves_its_open_page(browser: Browser, server: Server) -> None:
-    with Visitor(browser, server.url) as page, server.client() as client:
-        ask(page, CEILING).locator("button.key").first.click()
-        dialog = page.get_by_role("dialog")
-        dialog.locator("img").wait_for()
-        (row,) = client.get("/api/v1/documents").json()
-        client.delete(f"/api/v1/documents/{row['id']}").raise_for_status()
-        try:
-            press(dialog, "Next page")
-            see(dialog, re.compile("Page 2|This page is gone"))
-        finally:
-            client.post(f"/api/v1/documents/{row['id']}/restore").raise_for_status()
 
 
 # What is seen where the strip above the title is, at the left edge of the answers.
@@ -259,7 +245,7 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
         expect(page.get_by_test_id("stChatInput")).to_contain_text("Levies.pdf")
         press(page, "Send message")
         message = messages(page).last
-        citation = message.locator("[class*=st-key-cite-] button").first
+        citation = message.locator(".cite").first
         expect(message.locator(".answer")).to_contain_text("14 crowns")
         expect(citation).to_contain_text("Levies")
         box.fill("Is the harbour levy for each tonne?")
@@ -270,6 +256,48 @@ def test_a_pdf_comes_along_with_a_question(browser: Browser, folder: Path) -> No
         settled(page)
         page.reload()  # what is searched in stands in the address
         expect(searched_in).to_contain_text("Levies")
+
+
+# Whether a tip that is shown covers a label, and what it says; and how what stands in for a menu looks.
+COVERED = """() => {
+  const tip = document.querySelector('#finpolicy-tip').getBoundingClientRect();
+  return [...document.querySelectorAll('[data-testid=stPopoverBody] label p')].filter(one => {
+    const box = one.getBoundingClientRect();
+    return box.left < tip.right && tip.left < box.right && box.top < tip.bottom && tip.top < box.bottom;
+  }).map(one => one.textContent);
+}"""
+SEEN = """() => {
+  window.grey = 0;
+  const look = () => {
+    const menu = document.querySelector('[data-testid=stPopoverBody]');
+    const empty = menu && !menu.querySelector('input') && getComputedStyle(menu).opacity > 0;
+    const block = [...document.querySelectorAll('[data-testid=stSkeleton]')].some(one => one.checkVisibility(
+      {visibilityProperty: true}));
+    if (empty || block) window.grey += 1;
+    requestAnimationFrame(look);
+  };
+  look();
+}"""
+
+
+def test_a_menu_is_seen_once_it_is_filled_and_tips_cover_none_of_its_labels(
+    browser: Browser, server: Server
+) -> None:
+    with Visitor(browser, server.url) as page:
+        ask(page, CEILING)
+        settled(page)
+        page.evaluate(SEEN)
+        page.locator("[class*=st-key-menu-open-] button").click()
+        menu = page.get_by_test_id("stPopoverBody")
+        menu.get_by_label("Title").wait_for()
+        expect(menu).to_have_css("opacity", "1")
+        assert page.evaluate("window.grey") == 0
+        for told in menu.get_by_test_id("stTooltipHoverTarget").all():
+            told.hover()
+            expect(page.locator("#finpolicy-tip")).to_be_visible()
+            assert page.evaluate(COVERED) == []
+        page.mouse.move(5, 5)
+        expect(page.locator("#finpolicy-tip")).to_be_hidden()
 
 
 def test_a_paste_that_is_too_long_is_told(browser: Browser, server: Server) -> None:

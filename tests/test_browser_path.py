@@ -64,7 +64,7 @@ def test_pages_are_asked_and_cited_pages_drawn(address: str, browser: Browser) -
     failed = list[str]()
     page.on("response", lambda reply: failed.append(reply.url) if reply.status >= 400 else None)
     assert "three per cent" in ask(page, QUESTION).inner_text()
-    page.locator("[class*=st-key-cite-] button").first.click()
+    page.locator(".cite").first.click()
     picture = page.get_by_role("dialog").locator("img").first
     expect(picture).to_be_visible()
     assert picture.evaluate("image => image.complete && image.naturalWidth > 0")

@@ -210,7 +210,7 @@ def test_files_are_taken_once_one_is_signed_in(browser: Browser, server: Server,
     while "UploadedFileManager" in answer_to("/_stcore/metrics").text():
         assert time.monotonic() < end
         time.sleep(1)
-    page.locator("[class*=st-key-cite-] button").first.click()
+    page.locator(".cite").first.click()
     image_of_page = page.get_by_role("dialog").locator("img").first
     expect(image_of_page).to_be_visible()
     assert errors == []

@@ -15,7 +15,7 @@ from chatbot.answer.tables.cell_lookup import asks_part
 from chatbot.asking.answering import Answering
 from chatbot.comparison import Entry, EntryPlace
 from chatbot.comparison.changes import change_between
-from chatbot.comparison.quantities import unit_text
+from chatbot.comparison.quantities import printed_amount
 from chatbot.comparison.records import Quantity
 from chatbot.question_reading import QuestionReading, read_question
 from chatbot.records import Answer, Hit, Prompt, Understanding
@@ -226,7 +226,7 @@ def _in_order(figures: Sequence[tuple[_Side, Quantity]], sign: int, which: str) 
     ordered = sorted(figures, key=lambda pair: sign * _size(pair[1]))
     parts = []
     for side, figure in ordered:
-        amount = " ".join([figure.text, unit_text(figure)]).strip()
+        amount = printed_amount(figure)
         parts.append(f"{_title(side)}, {amount}")
     return f"{'Highest' if sign < 0 else 'Lowest'} first{which}: {'; '.join(parts)}."
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from chatbot.comparison.changes import Change, change_between, changes, series
 from chatbot.comparison.comparison_table import csv_bytes, entry_line, entry_text
-from chatbot.comparison.quantities import unit_text
-from chatbot.comparison.ranking import ShownFigure, ranks, shown_figures
+from chatbot.comparison.ranking import ranks, shown_figures
 from chatbot.comparison.records import (
     Comparison,
     Entry,
@@ -28,7 +27,6 @@ __all__ = [
     "EntryPlace",
     "Nearest",
     "Quantity",
-    "ShownFigure",
     "change_between",
     "changes",
     "csv_bytes",
@@ -39,6 +37,5 @@ __all__ = [
     "ranks",
     "series",
     "shown_figures",
-    "unit_text",
     "year_written",
 ]

@@ -14,9 +14,9 @@ from chatbot.comparison.quantities import (
     MINUS,
     MOST_DECIMALS,
     POINTS,
+    amount_text,
     is_bare,
     is_rate,
-    joined_unit,
     kind_of,
     money_of,
     number_text,
@@ -24,6 +24,7 @@ from chatbot.comparison.quantities import (
 )
 from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from chatbot.records import FINE
+from ingestion.language.currencies import short_sign
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["Change", "change_between", "changes", "series"]
@@ -88,9 +89,9 @@ def change_between(before: Entry, after: Entry) -> Change:
     was = first.value * first.scale / last.scale
     now = last.value
     decimals = min(MOST_DECIMALS, max(first.decimals, last.decimals))
-    unit = joined_unit(money_of(first, last), SCALE_NAMES.get(last.scale, ""))
+    unit = money_of(first, last), SCALE_NAMES.get(last.scale, "")
     difference, formula = _difference(was, now, decimals)
-    formula += f" = {number_text(difference, decimals)}{f' {unit}' if unit else ''}"
+    formula += f" = {amount_text(number_text(difference, decimals), *unit)}"
     relative = ""
     if was > 0:
         share, written = worked_out("100 * a / b", (difference, decimals), (was, decimals))
@@ -101,7 +102,7 @@ def change_between(before: Entry, after: Entry) -> Change:
     if first.scale != last.scale:  # the coarser one is rounded by more than the finer one shows
         coarse = max((first, last), key=lambda quantity: quantity.scale * 10.0**-quantity.decimals)
         formula += f"; {coarse.text} is rounded"
-    return Change(since, f"{_signed(difference, decimals)}{f' {unit}' if unit else ''}", relative, formula)
+    return Change(since, amount_text(_signed(difference, decimals), *unit), relative, formula)
 
 
 def _points(since: EntryPlace, first: Quantity, last: Quantity) -> Change:
@@ -125,34 +126,28 @@ def _difference(was: float, now: float, decimals: int) -> Operand:
 
 def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     """Says why two figures cannot be compared, "" if they can."""
-    doubtful = next((quantity for quantity in (first, last) if quantity.status not in FINE), None)
-    if doubtful is not None:
-        return f"Not worked out: {doubtful.text} is not confirmed by its page."
-    kinds = {kind_of(quantity) for quantity in (first, last)}
-    if len(kinds) > 1:
+    for one in (first, last):
+        if one.status not in FINE:
+            return f"Not worked out: {one.text} is not confirmed by its page."
+    if kind_of(first) != kind_of(last):
         return f"Not worked out: one is {kind_of(first)}, the other {kind_of(last)}."
     if is_rate(first):
         return ""
     if first.unit != last.unit:
-        if None not in (first.unit, last.unit):
-            return f"Not worked out: one is in {first.unit}, the other in {last.unit}."
+        signs = [short_sign(one.unit) for one in (first, last) if one.unit]
+        if len(signs) > 1:
+            return f"Not worked out: one is in {signs[0]}, the other in {signs[1]}."
         if not same_document:
-            return f"Not worked out: one is in {first.unit or last.unit}, the other states no currency."
-    bare = [quantity for quantity in (first, last) if is_bare(quantity)]
-    if first.scale != last.scale and bare:
-        scaled = next(quantity for quantity in (first, last) if quantity is not bare[0])
-        return (
-            f"Not worked out: one is in {SCALE_NAMES.get(scaled.scale, 'another scale')}s, the other states "
-            f"no scale."
-        )
+            return f"Not worked out: one is in {signs[0]}, the other states no currency."
+    if first.scale != last.scale and (is_bare(first) or is_bare(last)):
+        scale = SCALE_NAMES.get((last if is_bare(first) else first).scale, "another scale")
+        return f"Not worked out: one is in {scale}s, the other states no scale."
     return ""
 
 
 def _signed(value: float, decimals: int) -> str:
     number = number_text(value, decimals)
-    if number.startswith(MINUS) or not number.strip("0.,"):
-        return number
-    return f"+{number}"
+    return number if number.startswith(MINUS) or not number.strip("0.,") else f"+{number}"
 
 
 def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], str]:
@@ -175,19 +170,11 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], st
     if len(units - {None}) > 1 or (
         None in units and len(units) > 1 and len({entry.place.document for entry, _ in found}) > 1
     ):
-        return (
-            [],
-            (
-                f"No chart or ranking: the figures are in "
-                f"{' and '.join(sorted(unit or 'no stated currency' for unit in units))}."
-            ),
-        )
+        signs = sorted(short_sign(unit) if unit else "no stated currency" for unit in units)
+        return [], f"No chart or ranking: the figures are in {' and '.join(signs)}."
     scale = max(quantity.scale for _, quantity in found)
     if any(quantity.scale != scale and is_bare(quantity) for _, quantity in found):
         return [], "No chart or ranking: some figures have no stated scale."
     unit = next(iter(units - {None}), None)
-    if unit == "%":
-        said = "per cent"
-    else:
-        said = joined_unit(unit or "", SCALE_NAMES.get(scale, ""))
+    said = "per cent" if unit == "%" else amount_text("", unit or "", SCALE_NAMES.get(scale, ""))
     return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from chatbot.comparison.changes import Change
-from chatbot.comparison.quantities import unit_text
+from chatbot.comparison.quantities import amount_text, unit_apart
 from chatbot.comparison.records import Entry, EntryPlace
 from chatbot.comparison.table_files import csv_of, plain_number
 
@@ -74,7 +74,7 @@ def entry_line(entry: Entry, change: Change | None) -> dict[str, Any]:
     if (quantity := entry.quantity) is not None:
         line |= {
             "figure": quantity.text,
-            "unit": unit_text(quantity),
+            "unit": amount_text("", *unit_apart(quantity)),
             "value": plain_number(quantity.value * quantity.scale),
             "value in": "per cent" if quantity.unit == "%" else quantity.unit or "",
             "figure check": quantity.status.replace("_", " "),
@@ -114,18 +114,9 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     page = f"page {line['page']}" + (
         f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else ""
     )
-    if entry.quantity:
-        said = " ".join(filter(None, [line["figure"], line["unit"]]))
-    else:
-        said = f"“{entry.passage}”"
-    if line["verified"] == "yes":
-        checked = "verified"
-    else:
-        checked = "NOT VERIFIED"
-    if entry.quantity and entry.quantity.doubt:
-        doubt = f" ({entry.quantity.doubt})"
-    else:
-        doubt = ""
+    said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
+    checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
+    doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""
     figure = f", figure {line['figure check']}{doubt}" if entry.quantity else ""
     text = f"{where}: {said} - {page}, {checked}{figure}"
     if change is not None:

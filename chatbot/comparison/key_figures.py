@@ -19,7 +19,7 @@ from chatbot.comparison.key_figure_records import (
     FigurePeriod,
     KeyFigure,
 )
-from chatbot.comparison.quantities import MOST_DECIMALS, common_scale, joined_unit, number_text
+from chatbot.comparison.quantities import MOST_DECIMALS, amount_text, common_scale, number_text
 from ingestion.language.scales import SCALE_NAMES
 
 __all__ = ["FigureColumn", "KeyFigureSheet", "SheetRow", "key_figure_sheet", "sheet_parts"]
@@ -65,7 +65,7 @@ class SheetRow:
     @property
     def unit_text(self) -> str:
         """The unit of the whole row, such as "$ million" or "million crowns"; "" for per cent."""
-        return "" if self.unit == "%" else joined_unit(self.unit, SCALE_NAMES.get(self.scale, ""))
+        return "" if self.unit == "%" else amount_text("", self.unit, SCALE_NAMES.get(self.scale, ""))
 
     def value_of(self, figure: KeyFigure) -> float:
         """A figure in the row's unit."""

@@ -7,7 +7,7 @@ from string import ascii_lowercase
 
 from chatbot.calculator import Operand, written_out
 from chatbot.comparison.records import Quantity
-from ingestion.language.currencies import MONEY
+from ingestion.language.currencies import MONEY, short_sign
 from ingestion.language.numbers import find_figures
 from ingestion.language.scales import SCALE_NAMES
 
@@ -15,15 +15,16 @@ __all__ = [
     "MINUS",
     "MOST_DECIMALS",
     "POINTS",
+    "amount_text",
     "common_scale",
     "is_bare",
     "is_rate",
-    "joined_unit",
     "kind_of",
     "money_of",
     "number_text",
     "operand_text",
-    "unit_text",
+    "printed_amount",
+    "unit_apart",
     "worked_out",
 ]
 
@@ -35,30 +36,32 @@ MINUS = "\u2212"
 POINTS = "percentage points"
 
 
-def unit_text(quantity: Quantity) -> str:
-    """Returns the unit with its scale, such as "USD million".
+def printed_amount(quantity: Quantity) -> str:
+    """Returns a figure as its document has it, with its unit, such as "$5.2 billion"."""
+    return amount_text(quantity.text, *unit_apart(quantity))
 
-    Returns "" if the figure's own text has it, or if it is not known.
-    """
+
+def unit_apart(quantity: Quantity) -> tuple[str, str]:
+    """Returns (currency, scale or "per cent"), "" for what the figure's text has or what is not known."""
     own = next(iter(find_figures(quantity.text)), None)
     if quantity.unit == "%":
-        if own and own.percent:
-            return ""
-        return "per cent"
-    if quantity.unit in MONEY and not (own and own.unit):
-        money = quantity.unit
-    else:
-        money = ""
-    if not (own and own.scale > 1):
-        scale = SCALE_NAMES.get(quantity.scale, "")
-    else:
-        scale = ""
-    return joined_unit(money, scale)
+        return "", "" if own and own.percent else "per cent"
+    money = "" if own and own.unit else money_of(quantity)
+    return money, "" if own and own.scale > 1 else SCALE_NAMES.get(quantity.scale, "")
 
 
-def joined_unit(money: str, scale: str) -> str:
-    """Joins currency and scale: "USD million" or "$ million", but "million crowns"."""
-    return " ".join(filter(None, [scale, money] if money.islower() else [money, scale]))
+def amount_text(number: str, money: str, scale: str) -> str:
+    """Writes an amount with its currency and scale: "+$22.7 million", "CHF 5", "22.7 million crowns".
+
+    number: "" for the unit alone, such as "$ million".
+    money: a code, whose sign is written if it has one, or how the page has it.
+    """
+    said = short_sign(money)
+    if not said or said.islower():
+        return " ".join(filter(None, [number, scale, said]))
+    sign = number[: number[:1] in {"+", MINUS}]
+    blank = " " if said[-1].isalpha() else ""
+    return f"{sign}{said}{blank}{number[len(sign) :]} {scale}".strip().replace("  ", " ")
 
 
 def is_rate(quantity: Quantity) -> bool:
@@ -70,9 +73,7 @@ def kind_of(quantity: Quantity) -> str:
         return "a number of points"
     if quantity.unit == "%":
         return "a percentage"
-    if quantity.unit == "x":
-        return "a multiple"
-    return "an amount"
+    return "a multiple" if quantity.unit == "x" else "an amount"
 
 
 def money_of(*quantities: Quantity) -> str:
@@ -82,9 +83,7 @@ def money_of(*quantities: Quantity) -> str:
 def number_text(value: float, decimals: int) -> str:
     """Writes a number with separators of thousands, and a minus sign before one below zero."""
     shown = f"{abs(value):,.{decimals}f}"
-    if value < 0 and shown.strip("0.,"):
-        return f"{MINUS}{shown}"
-    return shown
+    return f"{MINUS}{shown}" if value < 0 and shown.strip("0.,") else shown
 
 
 def operand_text(value: float, decimals: int) -> str:

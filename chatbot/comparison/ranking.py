@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from chatbot.comparison.changes import series
 from chatbot.comparison.quantities import (
     MOST_DECIMALS,
+    amount_text,
     common_scale,
     is_bare,
-    joined_unit,
     kind_of,
     money_of,
     number_text,
@@ -19,7 +18,7 @@ from chatbot.comparison.quantities import (
 from chatbot.comparison.records import Comparison, Entry, EntryPlace, Quantity
 from ingestion.language.scales import SCALE_NAMES
 
-__all__ = ["ShownFigure", "ranks", "shown_figures"]
+__all__ = ["ranks", "shown_figures"]
 
 # Ends of ranks up to the most documents of a comparison.
 ORDINALS = {2: "nd", 3: "rd"}
@@ -62,15 +61,7 @@ def _rank_text(rank: int, alike: int, values: Sequence[float]) -> str:
     return f"{place} of {len(values)}{tied}"
 
 
-@dataclass(frozen=True, slots=True)
-class ShownFigure:
-    """An amount in the unit of its table. text: the number. unit: such as "USD million"."""
-
-    text: str
-    unit: str
-
-
-def shown_figures(entries: Sequence[Entry]) -> dict[EntryPlace, ShownFigure]:
+def shown_figures(entries: Sequence[Entry]) -> dict[EntryPlace, str]:
     """Returns the amounts of a table in one scale, where the documents print them in several.
 
     It is the largest scale in which the smallest amount is one or more. Currencies stay as they are. Amounts
@@ -89,11 +80,10 @@ def shown_figures(entries: Sequence[Entry]) -> dict[EntryPlace, ShownFigure]:
     return {place: _shown(quantity, scale) for place, quantity in found}
 
 
-def _shown(quantity: Quantity, scale: float) -> ShownFigure:
+def _shown(quantity: Quantity, scale: float) -> str:
     value = quantity.value * quantity.scale / scale
     exact = quantity.decimals + round(math.log10(scale / quantity.scale))
     decimals = max(0, min(MOST_DECIMALS, exact, KEPT_DIGITS - len(str(int(abs(value))))))
     if exact > 0 and abs(value) < 1000:
         decimals = max(decimals, 1)
-    unit = joined_unit(money_of(quantity), SCALE_NAMES.get(scale, ""))
-    return ShownFigure(number_text(value, decimals), unit)
+    return amount_text(number_text(value, decimals), money_of(quantity), SCALE_NAMES.get(scale, ""))

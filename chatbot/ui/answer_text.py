@@ -21,7 +21,7 @@ from chatbot.records import (
     PageRef,
     Statement,
 )
-from chatbot.ui.safe_text import page_text, plain_html
+from chatbot.ui.safe_text import page_text, plain_html, short
 from ingestion.invisible_characters import visible
 from ingestion.language.currencies import DRAWN_SIGNS
 
@@ -32,10 +32,12 @@ __all__ = [
     "answer_html",
     "citation_text",
     "figure_text",
+    "page_cited",
     "passages_first",
     "passages_of",
     "press_key",
     "shown_figures",
+    "words_cited",
 ]
 
 KEY = re.compile(r"S[0-9]{1,4}(?:-[0-9A-Za-z]{1,16})?")
@@ -46,7 +48,7 @@ BEING_WRITTEN = re.compile(rf"{KEYS_IN_BRACKETS.pattern}|\[[0-9]{{1,2}}(?:, ?[0-
 FIGURE = re.compile(rf"[(\[]?[-–—+]?[{DRAWN_SIGNS}]?[0-9][0-9.,]*[)\]]?%?|[-–—*]|[{DRAWN_SIGNS}]")
 TAG = re.compile(r"<[^>]*>")
 BLANK_LINE = re.compile(r"\n\s*\n")
-MORE = "More from these pages"
+FOLDED, MORE = '<details class="further">', "More from these pages"
 NO_TITLES: Mapping[str, str] = {}
 # The most characters shown about a figure and a mark, and quotations of one.
 LONGEST_TIP, LONGEST_MARK, MOST_QUOTES = 300, 500, 2
@@ -99,7 +101,7 @@ def _doubt(citation: Citation) -> tuple[bool, bool]:
 
 
 def press_key(exchange: int, number: int) -> str:
-    """Returns the key of the button that opens a passage. number: the passage's."""
+    """Returns the key under which a passage is offered. number: the passage's."""
     return f"cite-{exchange}-{number}"
 
 
@@ -119,7 +121,7 @@ def answer_html(
 
     citations, numbers, statements: as in Answer; no citations while the answer is being written and nothing
         is judged yet.
-    exchange: number of the exchange whose buttons the citations press, see press_key; None without buttons.
+    exchange: number of the exchange, for press_key; None where citations are no buttons.
     best_first: the first paragraph is the answer, and the passages that came next are unfolded by the reader.
     by_model: Markdown of a chat model is rendered.
     read_back: whether it is being read back, so that statements keep a place for their marks.
@@ -138,15 +140,17 @@ def answer_html(
         for start, end in _paragraphs(shown)
     ]
     if best_first and len(blocks) > 1:
-        blocks[1:] = [f'<details class="further"><summary>{MORE}</summary>', *blocks[1:], "</details>"]
+        blocks[1:] = [f"{FOLDED}<summary>{MORE}</summary>", *blocks[1:], "</details>"]
     return f'<div class="answer">{"".join(blocks)}</div>'
 
 
 def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck]:
-    """Returns the checks of figures that are marked in the answer, each once, and of doubtful unmarked ones.
+    """Returns the checks of figures that are marked in what is shown first, each figure once with its checks,
+    and of doubtful unmarked ones.
 
     Other figures of a quoted row are left to the page.
     """
+    html = html.partition(FOLDED)[0]
     seen = unescape(TAG.sub(" ", html))
     return [
         check
@@ -155,10 +159,20 @@ def shown_figures(html: str, numbers: Iterable[NumberCheck]) -> list[NumberCheck
     ]
 
 
+def page_cited(citation: Citation) -> str:
+    """Names the page of a citation, such as "p. 12 (printed 8)"."""
+    return page_text(PageRef("", citation.page or 1, citation.page_label))
+
+
+def words_cited(citation: Citation) -> str:
+    """Returns what a citation quotes, for a tip."""
+    return f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
+
+
 def citation_text(citation: Citation, titles: Mapping[str, str] = NO_TITLES) -> str:
     """Says in one line where a citation leads and what was checked of it. titles: by name."""
     name = citation.document or ""
-    where = f"{titles.get(name, name)}, {page_text(PageRef('', citation.page or 1, citation.page_label))}"
+    where = f"{titles.get(name, name)}, {page_cited(citation)}"
     if citation.doubted:
         return f"{where}: ⚠ not verified, {citation.reason or 'its words were not found on the page'}"
     return f"{where}: {citation.verdict}"
@@ -212,10 +226,7 @@ def _row_html(text: str, start: int, end: int, marks: Sequence[_Mark], keyed: Co
         return ""
     close = len(text[: last[0]].rstrip()) - 1
     opening = _opening(text, start, close)
-    if opening > start:
-        pairs = _pairs(text, opening + 1, close)
-    else:
-        pairs = []
+    pairs = _pairs(text, opening + 1, close) if opening > start else []
     if not pairs:
         return ""
     label = _label(text[start:opening], [text[of[2] : of[3]] for of in pairs])
@@ -265,10 +276,7 @@ def _label(row: str, cells: Sequence[str]) -> str:
     figures = [FIGURE.fullmatch(word) is not None for word in words]
     last = max((at for at in range(1, len(words)) if figures[at] and figures[at - 1]), default=-1)
     if len(words) - 1 - last <= MOST_WORDS_BEHIND:
-        if last > 0:
-            words = words[: last + 1]
-        else:
-            words = words
+        words = words[: last + 1] if last > 0 else words
     while words and FIGURE.fullmatch(words[-1]):
         words.pop()
     label = " ".join(words)
@@ -311,13 +319,10 @@ def _keys(
 
 def _chip(citation: Citation, number: int, exchange: int | None, titles: Mapping[str, str]) -> str:
     said = plain_html(citation_text(citation, titles))
-    if citation.doubted:
-        kind, text = ("key doubtful", f"{number} ⚠")
-    else:
-        kind, text = ("key", str(number))
+    kind, text = ("key doubtful", f"{number} ⚠") if citation.doubted else ("key", str(number))
     if exchange is None or citation.version is None:
         return f'<span class="{kind}" data-tip="{said}">{text}</span>'
-    pressed = f'data-press="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
+    pressed = f'data-open="{press_key(exchange, number)}" aria-label="Citation {number}: {said}"'
     return f'<button type="button" class="{kind}" data-tip="{said}" {pressed}>{text}</button>'
 
 
@@ -383,10 +388,7 @@ def _tip(check: NumberCheck) -> str:
 
 def _next(text: str, figure: str, position: int) -> int:
     """Returns where a figure stands next, not as part of a longer one; -1 if nowhere."""
-    if figure and "\n" not in figure:
-        start = text.find(figure, position)
-    else:
-        start = -1
+    start = text.find(figure, position) if figure and "\n" not in figure else -1
     while start >= 0 and (
         (start and text[start - 1].isalnum()) or text[start + len(figure) : start + len(figure) + 1].isalnum()
     ):

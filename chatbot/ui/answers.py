@@ -23,43 +23,32 @@ from chatbot.records import (
     NOT_SURE,
     Answer,
     Citation,
-    Hit,
     Note,
     Notice,
     NumberCheck,
-    PageRef,
     Statement,
 )
 from chatbot.store.document_names import with_titles
-from chatbot.ui import overlay
-from chatbot.ui.answer_details import draw_answer_details
+from chatbot.ui import overlay, session
+from chatbot.ui.answer_details import SHORTENED, draw_answer_details, shortened_text
 from chatbot.ui.answer_text import (
     CitedPassage,
     answer_html,
+    page_cited,
     passages_first,
     passages_of,
     press_key,
     shown_figures,
+    words_cited,
 )
 from chatbot.ui.compare_session import draw_compare_action
 from chatbot.ui.example_questions import draw_examples, suggested
 from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.page_view import show_open_page
-from chatbot.ui.safe_text import (
-    counted,
-    notice_html,
-    page_text,
-    plain_html,
-    plain_markdown,
-    quiet_html,
-    short,
-    table_html,
-)
-from chatbot.ui.shortened_view import shortened_text
+from chatbot.ui.page_parts import draw_notice, draw_quiet, draw_quiet_button
+from chatbot.ui.safe_text import counted, page_text, plain_html, quiet_html, short, table_html
 
 __all__ = [
-    "aside_html",
     "checks_html",
     "details_label",
     "draw_given",
@@ -77,7 +66,7 @@ DOUBTFUL_CONFIDENCE = 80
 # What is said of a statement without a mark, by its verdict.
 UNMARKED = {
     "not_checked": UNREAD,
-    "about_sources": "on what the documents lack, as the reader agrees",
+    "about_sources": "about what the documents lack, confirmed",
 }
 # The headings of a refusal: the search's, and a chat model's.
 NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
@@ -91,25 +80,15 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
     if fresh:
         given = replace(given, answer=_without_doubts(given.answer))
     answer = given.answer
-    of_failure = [
-        notice
-        for notice in given.notices
-        if answer.error and notice.text.partition(HAD_SAID)[0] in answer.error
-    ]
-    titles = context.chatbot.titles()
-    notices = [
-        replace(notice, text=with_titles(notice.text, titles))
-        for notice in given.notices
-        if notice not in of_failure
-    ]
+    error, titles = answer.error or "", context.chatbot.titles()
+    of_failure = [one for one in given.notices if error and one.text.partition(HAD_SAID)[0] in error]
+    left = (one for one in given.notices if one not in of_failure)
+    notices = [replace(one, text=with_titles(one.text, titles)) for one in left]
     draw_notices(notice for notice in notices if not notice.aside)
-    if answer.error:
+    if error:
         had_said = next((notice.text.partition(HAD_SAID)[2] for notice in of_failure), "")
-        st.html(
-            notice_html(
-                f"The chat model failed: {answer.error}", f"{HAD_SAID.strip()} {had_said}" if had_said else ""
-            )
-        )
+        hint = f"{HAD_SAID.strip()} {had_said}" if had_said else ""
+        draw_notice(f"The chat model failed: {error}", hint)
         if answer.answered:
             st.caption("Instead, in the documents' own words:")
     checks: Sequence[NumberCheck] = ()
@@ -126,14 +105,14 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
             titles=titles,
         )
         st.html(html)
-        _draw_citations(given, context)
+        _draw_citations(given, titles)
         checks = shown_figures(html, answer.numbers)
     else:
-        _draw_refusal(given, context)
+        _draw_refusal(given, titles)
     if not fresh:
         _draw_marks(answer)
     if answer.search_query.strip() != answer.question.strip():
-        st.html(quiet_html(f"Searched as: {short(answer.search_query, 300)}"))
+        draw_quiet(f"Searched as: {short(answer.search_query, 300)}")
     for notice in notices:
         if notice.aside:
             st.html(aside_html(notice))
@@ -151,8 +130,7 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
 def _draw_suggested(given: Given, context: AppContext, titles: Mapping[str, str]) -> None:
     """Draws what may be asked next, of the documents that are searched."""
     names = given.answer.names
-    there = (row for row in context.chatbot.documents() if row.removed_at is None)
-    documents = [row for row in there if not names or row.name in names]
+    documents = [row for row in session.documents(context) if not names or row.name in names]
     draw_examples(suggested(given.answer, documents, context.chatbot.library, titles), number=given.number)
 
 
@@ -160,7 +138,7 @@ def draw_notices(notices: Iterable[Notice]) -> None:
     """Draws what the user should know beside the answer."""
     for notice in notices:
         remembered = notice.text.startswith(REMEMBERED)
-        st.html(quiet_html(notice.text) if remembered else notice_html(notice.text, notice.hint))
+        draw_quiet(notice.text) if remembered else draw_notice(notice.text, notice.hint)
 
 
 def aside_html(notice: Notice) -> str:
@@ -187,133 +165,63 @@ def _draw_marks(answer: Answer) -> None:
     """Says which statements of a chat model are doubted, what was proven, and what was not checked."""
     if answer.by_model:
         lines = [*doubt_lines(answer), proven_line(answer), unread_line(answer)]
-        st.html("".join(quiet_html(line) for line in lines if line))
+        st.html("".join(map(quiet_html, filter(None, lines))))
 
 
-def _draw_citations(given: Given, context: AppContext) -> None:
-    """Draws the pages cited in what is shown first below the answer, one button each.
+def _draw_citations(given: Given, titles: Mapping[str, str]) -> None:
+    """Draws the pages cited in what is shown first below the answer, one button each, and what is doubted.
 
-    A mark in the text presses its passage's own button. The buttons of a page's further passages are hidden,
-    and those of passages that the reader unfolds.
+    Further passages of a page, and those that the reader unfolds, are opened by their marks in the text.
     """
-    passages = passages_of(given.answer.citations)
-    opened = tuple(_opened(passage) for passage in passages)
-    shown = passages_first(given.answer)
-    if passages:
-        _citation_buttons(passages, shown, opened, given, context)
-    for key in dict.fromkeys(
-        citation.key for citation in given.answer.citations if citation.document is None
-    ):
-        st.html(quiet_html(f"⚠ [{key}] no such source: the answer cites a page that it was not given."))
-    remarks = [_remarks(passage, by_model=given.answer.by_model) for passage in passages]
-    for remark in dict.fromkeys(chain.from_iterable(remarks)):
-        st.html(quiet_html(remark))
-
-
-@st.fragment
-def _citation_buttons(
-    passages: Sequence[CitedPassage],
-    shown: int,
-    opened: tuple[OpenPage, ...],
-    given: Given,
-    context: AppContext,
-) -> None:
-    """Draws the buttons as a fragment, so that a page opens without drawing the conversation again.
-
-    shown: how many of the passages are not folded away.
-    """
-    place = _place(given)
-    groups = list(_by_page(passages[:shown]))
-    drawn = {group[0].number for group in groups}
-    titles = context.chatbot.titles()
-    with st.container(horizontal=True, gap="small", key=f"citations-{given.number}"):
-        for group in groups:
-            key = press_key(given.number, group[0].number)
-            title = _title(group[0], titles)
-            _citation_button(group, opened, key, title, place=place)
-    with st.container(key=f"pressed-{given.number}"):
-        for passage in (passage for passage in passages if passage.number not in drawn):
-            key = press_key(given.number, passage.number)
-            _citation_button([passage], opened, key, _title(passage, titles), place=place)
-    show_open_page(context, place=place)
-
-
-def _place(given: Given) -> str:
-    """Names the part of the page that draws the pages of this answer."""
-    return f"{given.answer.conversation or ''} {given.number}"
-
-
-def _title(passage: CitedPassage, titles: Mapping[str, str]) -> str:
-    name = passage.citation.document or ""
-    return titles.get(name, name)
-
-
-def _by_page(passages: Iterable[CitedPassage]) -> Iterable[list[CitedPassage]]:
-    """Groups passages by page, in the order in which the pages are first cited."""
-    pages: dict[tuple[str | None, int | None, int | None], list[CitedPassage]] = {}
-    for passage in passages:
+    answer = given.answer
+    passages = passages_of(answer.citations)
+    opened = tuple(overlay.cited_page(passage.citation, passage.number) for passage in passages)
+    keys = [press_key(given.number, passage.number) for passage in passages]
+    first = passages_first(answer)
+    # Those that the reader has not unfolded are not among those to go through.
+    among = [opened[:first] if at < first else opened for at in range(len(opened))]
+    offered = list(map(overlay.offer, keys, opened, among))
+    pages: dict[object, list[CitedPassage]] = {}
+    for passage in passages[:first]:
         citation = passage.citation
         pages.setdefault((citation.document, citation.version, citation.page), []).append(passage)
-    return pages.values()
+    buttons = [_citation_html(group, offered[group[0].number - 1], titles) for group in pages.values()]
+    if buttons:
+        st.html(f'<div class="cites">{"".join(buttons)}</div>')
+    for key in dict.fromkeys(citation.key for citation in answer.citations if citation.document is None):
+        draw_quiet(f"⚠ [{key}] no such source: the answer cites a page that it was not given.")
+    remarks = [_remarks(passage, by_model=answer.by_model) for passage in passages]
+    for remark in dict.fromkeys(chain.from_iterable(remarks)):
+        draw_quiet(remark)
 
 
-def _opened(passage: CitedPassage) -> OpenPage:
-    citation = passage.citation
-    return OpenPage(
-        citation.document or "",
-        citation.version or 0,
-        citation.page or 1,
-        citation.quote,
-        citation.page or 1,
-        passage.number,
-        citation.start,
+def _citation_html(group: Sequence[CitedPassage], offered: str, titles: Mapping[str, str]) -> str:
+    """Renders the button of a page. group: its passages."""
+    first = group[0].citation
+    name = first.document or ""
+    numbers = ", ".join(str(passage.number) for passage in group)
+    return _page_html(
+        f"<strong>{numbers}</strong>",
+        titles.get(name, name),
+        f"{plain_html(page_cited(first))} <strong>{_verdict(group)}</strong>",
+        f"{words_cited(first)} {name}",
+        offered if first.version is not None else "disabled",
     )
 
 
-def _citation_button(
-    group: Sequence[CitedPassage],
-    opened: tuple[OpenPage, ...],
-    key: str,
-    title: str,
-    *,
-    place: str,
-) -> None:
-    first = group[0].citation
-    where = page_text(PageRef(first.document or "", first.page or 1, first.page_label))
-    numbers = ", ".join(str(passage.number) for passage in group)
-    named = plain_markdown(short(title, LONGEST_TITLE))
-    label = f"**{numbers}** {named} · {plain_markdown(where)} {_verdict(group)}"
-    page = opened[group[0].number - 1]
-    gone = first.version is None
-    st.button(
-        label,
-        key=key,
-        help=_shown_quote(first, title),
-        on_click=overlay.open_page,
-        args=(page, opened, place),
-        disabled=gone,
-        wrap=True,
+def _page_html(before: str, title: str, after: str, told: str, offered: str) -> str:
+    """Renders a button that opens a page. before, after: HTML beside its title. offered: by overlay.offer."""
+    return (
+        f'<button type="button" class="cite" {offered} data-tip="{plain_html(told)}">{before} '
+        f"{plain_html(short(title, LONGEST_TITLE))} · {after}</button>"
     )
 
 
 def _verdict(group: Sequence[CitedPassage]) -> str:
     doubtful = sum(passage.citation.doubted for passage in group)
     if not doubtful:
-        least_sure = min((passage.citation for passage in group), key=lambda one: one.verified)
-        return f"**{least_sure.verdict}**"
-    if len(group) == 1:
-        return "**⚠ not verified**"
-    return f"**⚠ {doubtful} of {len(group)} not verified**"
-
-
-def _shown_quote(citation: Citation, title: str) -> str:
-    """What the page says, and in a second line the file."""
-    said = f"“{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
-    return _two_lines(f"{title}: {said}", citation.document or "")
-
-
-def _two_lines(first: str, name: str) -> str:
-    return f"{plain_markdown(first)}\n\n{plain_markdown(name)}"
+        return min((passage.citation for passage in group), key=lambda one: one.verified).verdict
+    return "⚠ not verified" if len(group) == 1 else f"⚠ {doubtful} of {len(group)} not verified"
 
 
 def _remarks(passage: CitedPassage, *, by_model: bool) -> list[str]:
@@ -341,13 +249,10 @@ def ocr_remarks(citation: Citation, number: int) -> list[str]:
 
 def order_remarks(citation: Citation, number: int) -> list[str]:
     """Says that quoted text addresses a machine and was only quoted; nothing for other text."""
-    said = (
-        f"⚠ [{number}] the quoted text, or what its page or document is called, gives orders to machines "
-        f"that read it"
-    )
-    if citation.instructs:
-        return [f"{said}: it is shown as data, and may be there to mislead"]
-    return []
+    if not citation.instructs:
+        return []
+    said = "the quoted text, or the name of its page or document, gives orders to machines"
+    return [f"⚠ [{number}] {said}. It is shown as data, and may be there to mislead."]
 
 
 # --- what was checked
@@ -384,9 +289,9 @@ def checks_html(answer: Answer, checks: Sequence[NumberCheck]) -> str:
             (one.shown_mark or UNMARKED.get(one.verdict, "not proven"), said_plainly(one.text), _grounds(one))
             for one in answer.statements
         ]
-        tables += [table_html("Statements of the answer", ("Mark", "Statement", "Grounds"), rows)]
+        tables += [table_html("Statements in the answer", ("Mark", "Statement", "Grounds"), rows)]
     if figures:
-        title = f"Figures of the answer, looked for in the cited pages{_by_ocr(answer.citations)}"
+        title = "Figures in the answer, checked against the cited pages"
         tables += [table_html(title, ("Figure", "Found", "Where"), figures)]
     return "".join(tables)
 
@@ -396,13 +301,6 @@ def _grounds(statement: Statement) -> str:
     quotes = "; ".join(f"page {quote.page}: “{' '.join(quote.text.split())}”" for quote in statement.quotes)
     worked_out = statement.calculation.expression if statement.calculation else ""
     return "; ".join(filter(None, [worked_out, statement.difference, quotes])) or "–"
-
-
-def _by_ocr(citations: Sequence[Citation]) -> str:
-    by_ocr = [citation.confidence is not None for citation in citations if citation.document is not None]
-    if any(by_ocr):
-        return ", as OCR reads them" if all(by_ocr) else ", some as OCR reads them"
-    return ""
 
 
 def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
@@ -415,70 +313,47 @@ def _numbers_by_key(citations: Iterable[Citation]) -> dict[str, str]:
 
 def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
     numbers = keys.get((check.citation or "").partition("-")[0])
-    return (
-        " ".join(
-            part for part in (f"[{numbers}]" if numbers else "", check.formula or check.reason or "") if part
-        )
-        or "–"
-    )
+    parts = [f"[{numbers}]" if numbers else "", check.formula or check.reason]
+    return " ".join(filter(None, parts)) or "–"
 
 
 # --- refusals
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_refusal(given: Given, context: AppContext) -> None:
+def _draw_refusal(given: Given, titles: Mapping[str, str]) -> None:
     answer = given.answer
     own = NOT_SURE if answer.text.startswith(NOT_SURE) else NOT_IN_DOCUMENTS
     heading = MODEL_FOUND_NONE if answer.by_model else own
     st.html(f'<p class="refusal">{heading}</p>')
     text = without_refusal(answer.text)
     if not answer.citations:  # a quotation stays as its page has it
-        text = with_titles(text, context.chatbot.titles())
+        text = with_titles(text, titles)
     st.html(
         answer_html(
             text,
             answer.citations,
             statements=answer.statements,
             by_model=answer.by_model,
-            titles=context.chatbot.titles(),
+            titles=titles,
         )
     )
-    pages = [(page, _hit_of(answer, page)) for page in answer.nearest]
-    if pages:
+    versions = {(hit.document, hit.page): hit.version for hit in answer.considered}
+    buttons = []
+    for index, page in enumerate(answer.nearest):
+        version = versions.get((page.document, page.page))
+        opened = OpenPage(page.document, version or 0, page.page)
+        offered = overlay.offer(f"near-{given.number}-{index}", opened)
+        title = titles.get(page.document, page.document)
+        is_there = version is not None
+        buttons.append(
+            _page_html(
+                "", title, plain_html(page_text(page)), page.document, offered if is_there else "disabled"
+            )
+        )
+    if buttons:
         st.caption("The nearest pages, to see for yourself:")
-        _near_buttons(pages, given, context)
-
-
-@st.fragment
-def _near_buttons(pages: Sequence[tuple[PageRef, Hit | None]], given: Given, context: AppContext) -> None:
-    """Draws the buttons as a fragment, like those of the citations."""
-    titles = context.chatbot.titles()
-    with st.container(horizontal=True, gap="small"):
-        for index, (page, hit) in enumerate(pages):
-            title = titles.get(page.document, page.document)
-            _page_button(page, hit, f"near-{given.number}-{index}", title, place=_place(given))
-    show_open_page(context, place=_place(given))
-
-
-def _hit_of(answer: Answer, page: PageRef) -> Hit | None:
-    return next(
-        (hit for hit in answer.considered if (hit.document, hit.page) == (page.document, page.page)), None
-    )
-
-
-def _page_button(page: PageRef, hit: Hit | None, key: str, title: str, *, place: str) -> None:
-    label = f"{plain_markdown(short(title, LONGEST_TITLE))} · {plain_markdown(page_text(page))}"
-    opened = OpenPage(page.document, hit.version if hit else 0, page.page)
-    st.button(
-        label,
-        key=key,
-        help=_two_lines(title, page.document),
-        on_click=overlay.open_page,
-        args=(opened, (), place),
-        disabled=hit is None,
-        wrap=True,
-    )
+        st.html(f'<div class="cites">{"".join(buttons)}</div>')
 
 
 # --- what was remembered
@@ -508,17 +383,15 @@ def recalled_html(notes: Sequence[Note]) -> str:
 
 def _draw_shortened(given: Given) -> None:
     """Says that the model did not get the whole conversation, and links to what it got."""
-    compression = given.answer.compression
-    conversation = given.answer.conversation
+    compression, conversation = given.answer.compression, given.answer.conversation
     if compression is None:
         return
-    st.html(quiet_html(shortened_text(compression)))
+    draw_quiet(shortened_text(compression))
     if conversation and given.number > 0:
-        asked = ("shortened", conversation, given.number)
-        st.button(
+        draw_quiet_button(
             "See what was kept",
-            key=f"shortened-{given.number}",
-            type="tertiary",
-            on_click=overlay.ask_dialog,
-            args=asked,
+            f"shortened-{given.number}",
+            overlay.ask_for,
+            SHORTENED,
+            (conversation, given.number),
         )

@@ -12,9 +12,8 @@ from starlette.types import Receive, Scope, Send
 from chatbot.api.host import ADDRESSES, Host
 from chatbot.app.app_context import AppContext
 from chatbot.settings import load_settings
-from chatbot.ui.app_opening import opening
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
-from chatbot.ui.network_exposure import is_open_to_others, signs_in
+from chatbot.ui.network_exposure import is_open_to_others, opening, signs_in
 from chatbot.ui.sign_in import owner_of_cookies
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
     from chatbot.mcp_server.http_door import McpDoor
 
-__all__ = ["ApiRoute", "api", "close_calls", "serve_api"]
+__all__ = ["ApiRoute", "api", "close_calls"]
 
 # The MCP server of this process, once the API is loaded.
 _mcp_doors: list[McpDoor] = []

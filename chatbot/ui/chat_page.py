@@ -13,19 +13,16 @@ from chatbot.app.app_context import AppContext
 from chatbot.app.attachments import Attached, attach
 from chatbot.app.running_questions import Asking
 from chatbot.asking.question import LONGEST_QUESTION, Ask
-from chatbot.errors import BusyError, NotFoundError, QuestionError, StoreError
+from chatbot.errors import BusyError, QuestionError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.records import DocumentRow, Stage
 from chatbot.store.document_names import with_titles
 from chatbot.ui import document_session, session, uploads
-from chatbot.ui.answer_details import show_prompt
 from chatbot.ui.answer_text import NO_TITLES, answer_html
 from chatbot.ui.answers import draw_notices
-from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import scroll_to_answer, scroll_to_end
 from chatbot.ui.click_order import taken
-from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, show_erase_dialog
-from chatbot.ui.conversation_menu import draw_menu, may_ask_tools
+from chatbot.ui.conversation_list import draw_beginnings, draw_conversations, draw_menu, may_ask_tools
 from chatbot.ui.exchanges import (
     answer_message,
     draw_answered,
@@ -38,8 +35,9 @@ from chatbot.ui.exchanges import (
     stopped_html,
 )
 from chatbot.ui.first_page import draw_first_page
-from chatbot.ui.safe_text import counted, notice_html, plain_html, plain_markdown, short
-from chatbot.ui.shortened_view import show_shortened
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.page_parts import abreast, draw_button, draw_notice, draw_problem
+from chatbot.ui.safe_text import counted, plain_html, plain_markdown, short
 from chatbot.ui.streamlit_internals import StopException
 from ingestion.reading.formats import SUFFIXES
 
@@ -56,12 +54,18 @@ STAGES = {
     "answering": "Reading the pages …",
     "tools": "Asking tools of other servers …",
 }
+SET_ASIDE = (
+    "What was remembered until now could not be read whole. It was set aside as {}, and what comes is kept."
+)
+BACKUP = "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."
+BEGIN = "Ask something to begin a new one."
 NOT_HERE = "This conversation is not here. It may belong to another browser."
 GONE_PRIVATE = "Private conversations end when the server stops, or after a day without a question."
 PRIVATE_NOTE = (
     "Private: nothing of this is stored, and it ends when the server stops. You cannot attach files here, as "
     "documents are stored for all users."
 )
+ATTACHED = "Added to the documents, which all users of this server share."
 NOT_ATTACHED = "Nothing was attached. Documents are stored for all users, and this conversation is private."
 DELETED_ELSEWHERE = (
     "This conversation was deleted in another tab. “{question}” was not asked yet. A new conversation does "
@@ -71,17 +75,11 @@ DELETED_ELSEWHERE = (
 
 def show(context: AppContext) -> None:
     """Draws the page."""
-    documents = [row for row in context.chatbot.documents() if row.removed_at is None]
+    documents = session.documents(context)
     with st.sidebar:
         draw_beginnings(context, disabled=not documents)
         names = _scope(documents, context)
-    head = st.container(
-        key="head",
-        horizontal=True,
-        wrap=False,
-        horizontal_alignment="distribute",
-        vertical_alignment="center",
-    )
+    head = abreast(key="head", wrap=False, horizontal_alignment="distribute")
     head.title("Chat", anchor=False)
     if documents:
         st.html(_scope_html(names, context.chatbot.titles()))
@@ -97,17 +95,10 @@ def show(context: AppContext) -> None:
         submit_mode="stop",
     )
     st.button("Draw the page again", key="wake")  # never shown: pressed where the field stays locked
-    show_erase_dialog(context)
-    show_shortened(context)
-    show_prompt(context)
-    if typed:
-        text = typed.text
-        files = typed.files
-    else:
-        text, files = ("", [])
-    left = _asked(text.strip() if typed else session.asked_again(), files, names, context)
+    question = typed.text.strip() if typed else session.asked_again()
+    left = _asked(question, typed.files if typed else [], names, context)
     taken()
-    row = _row(context)
+    row = session.row_of(session.conversation(), context)
     if row is not None and row.deleted_at is None and (row.exchanges or row.private):
         with head:
             draw_menu(row, context, opened=True)
@@ -129,6 +120,8 @@ def _scope(documents: Sequence[DocumentRow], context: AppContext) -> tuple[str, 
         key="scope",
         placeholder="All documents",
         help="Leave it empty to search all documents.",
+        select_all=False,
+        wrap=True,
         persist_state="session",
         bind="query-params",
     )
@@ -164,26 +157,21 @@ def _asked(
             conversation: str | None = session.begin_conversation(context)
         except StoreError as error:  # the answer comes all the same
             conversation = None
-            st.html(notice_html(f"This conversation is not kept: {error.message}", error.hint))
-        if attached is not None:
-            ready = partial(attached.wait, context.additions)
-        else:
-            ready = None
+            draw_notice(f"This conversation is not kept: {error.message}", error.hint)
+        ready = partial(attached.wait, context.additions) if attached is not None else None
         may_ask = may_ask_tools(conversation, context)
         calls = allowed if may_ask else ()
         ask = Ask(question, names, conversation, None, owner, tools=may_ask, proposes=may_ask, calls=calls)
         try:
             asking = context.asked.ask(ask, ready=ready)
         except BusyError as error:
-            st.html(notice_html(error.message, error.hint))
+            draw_problem(error)
         else:
             asking.wait(0, BEGUN_SECONDS)  # by then it is in its conversation, which is listed
             if conversation is None:
                 return [asking]
     shown = session.conversation()
-    if shown:
-        return context.asked.left(shown, owner)
-    return []
+    return context.asked.left(shown, owner) if shown else []
 
 
 def _attached(question: str, files: Sequence[UploadedFile], context: AppContext) -> Attached | None:
@@ -199,25 +187,12 @@ def _attached(question: str, files: Sequence[UploadedFile], context: AppContext)
         return None
     owner, names = session.owner(), [file.name for file in files]
     attached = attach(files, names, context.chatbot.library, context.additions, owner=owner)
-    document_session.note_drop(attached.jobs, (), ())
+    document_session.note_drop(attached.jobs)
     uploads.let_go(files)
     said = "" if question else " Ask about it now; the Documents page shows how far it is."
-    st.toast(
-        f"Added to the documents, which all users of this server share.{said}", icon=":material/upload_file:"
-    )
+    st.toast(f"{ATTACHED}{said}", icon=":material/upload_file:")
     session.scope_next(partial(attached.added, context.additions))
     return attached
-
-
-def _row(context: AppContext) -> ConversationRow | None:
-    """Returns the conversation that is shown, deleted or not; None if it is not one of this browser's."""
-    shown = session.conversation()
-    try:
-        if shown:
-            return context.chatbot.conversations.get(shown, session.owner())
-        return None
-    except NotFoundError:
-        return None
 
 
 def _draw_conversation(
@@ -244,17 +219,14 @@ def _draw_conversation(
         first = session.first_shown(row, session.settings(context).window)
         # A running question may have begun its exchange since the row was read.
         last = max(1, row.exchanges - first + 1) + len(left)
-        said = [
-            one
-            for one in context.chatbot.conversations.said(row.id, session.owner(), last=last)
-            if one.number >= first
-        ]
+        latest = context.chatbot.conversations.said(row.id, session.owner(), last=last)
+        said = [one for one in latest if one.number >= first]
         if left and said and any(asking.is_of(said[-1]) for asking in left):
             del said[-1]  # followed below
         draw_exchanges(row, said, context)
-        session.shows(row.id)
-        if session.arrived(row.id) and not left:
+        if st.session_state.get("arrived") != row.id and not left:
             scroll_to_end(row.id)
+        st.session_state["shows"] = st.session_state["arrived"] = row.id
     for asking in left:
         _follow(asking, context, stop="" if typed else stop_html(asking))
 
@@ -262,39 +234,22 @@ def _draw_conversation(
 def _draw_notes(row: ConversationRow | None, context: AppContext) -> None:
     """Draws what must be known of the conversation itself."""
     if context.chatbot.set_aside is not None:
-        text = (
-            f"What was remembered until now could not be read whole. It was set aside as "
-            f"{context.chatbot.set_aside.name}, and what comes is kept."
-        )
-        st.html(
-            notice_html(
-                text, "A backup of memory.sqlite3 brings it back: stop the server, and put it in its place."
-            )
-        )
+        draw_notice(SET_ASIDE.format(context.chatbot.set_aside.name), BACKUP)
     shown = session.conversation()
     problem = session.notified()
     if problem is not None:
-        st.toast(
-            plain_markdown(f"{problem.message} {problem.hint}"), icon=":material/error:"
-        )  # one may read far from where the notice stands
-        st.html(notice_html(problem.message, problem.hint))
-    if session.held() and (row is None or row.deleted_at is not None):
+        said = plain_markdown(f"{problem.message} {problem.hint}")
+        st.toast(said, icon=":material/error:")  # one may read far from where the notice stands
+        draw_problem(problem)
+    if st.session_state.get("held") and (row is None or row.deleted_at is not None):
         _draw_held(row, context)
     elif row is not None and row.deleted_at is not None:
-        st.html(
-            notice_html("This conversation is deleted.", "Restore it, or ask something to begin a new one.")
-        )
-        st.button(
-            "Restore", key="restore-this", on_click=session.restore_conversation, args=(row.id, context)
-        )
+        draw_notice("This conversation is deleted.", "Restore it, or ask something to begin a new one.")
+        draw_button("Restore", "restore-this", session.restore_conversation, row.id, context)
     elif row is not None and row.private:
         st.html(f'<p class="quiet private">{PRIVATE_NOTE}</p>')
     elif shown and row is None:
-        st.html(
-            notice_html(
-                NOT_HERE, GONE_PRIVATE if session.is_private(shown) else "Ask something to begin a new one."
-            )
-        )
+        draw_notice(NOT_HERE, GONE_PRIVATE if session.is_private(shown) else BEGIN)
 
 
 def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
@@ -302,22 +257,15 @@ def _draw_held(row: ConversationRow | None, context: AppContext) -> None:
 
     row: the deleted conversation, None if it is erased.
     """
-    st.html(
-        notice_html(
-            DELETED_ELSEWHERE.format(question=session.held()[:LONGEST_HELD]), "Choose where to ask it."
-        )
+    draw_notice(
+        DELETED_ELSEWHERE.format(question=st.session_state["held"][:LONGEST_HELD]),
+        "Choose where to ask it.",
     )
-    with st.container(horizontal=True, gap="small"):
+    with abreast(gap="small"):
         if row is not None:
-            st.button(
-                "Restore it and ask",
-                key="held-restore",
-                type="primary",
-                on_click=session.ask_held,
-                args=(context,),
-                kwargs={"restore": row.id},
-            )
-        st.button("Ask in a new conversation", key="held-new", on_click=session.ask_held, args=(context,))
+            restore = partial(session.ask_held, context, row.id)
+            draw_button("Restore it and ask", "held-restore", restore, type="primary")
+        draw_button("Ask in a new conversation", "held-new", session.ask_held, context)
 
 
 def _follow(asking: Asking, context: AppContext, *, stop: str) -> None:
@@ -392,7 +340,7 @@ def _draw_end(asking: Asking, context: AppContext) -> None:
     if asking.text:
         st.html(answer_html(asking.text, by_model=has_model(context)))
     if asking.error is not None:
-        st.html(notice_html(asking.error.message, asking.error.hint))
+        draw_problem(asking.error)
     if not isinstance(asking.error, QuestionError):  # that one would fail again
         draw_ask_again(asking.question, -asking.number)
 

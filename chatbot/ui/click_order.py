@@ -63,10 +63,7 @@ class ClickOrder:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "websocket":
-            key = Headers(scope=scope).get(KEY, "")
-        else:
-            key = ""
+        key = Headers(scope=scope).get(KEY, "") if scope["type"] == "websocket" else ""
         if not key:
             await self._app(scope, receive, send)
             return

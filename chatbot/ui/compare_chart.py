@@ -11,7 +11,8 @@ import streamlit as st
 
 from chatbot.comparison import Comparison, Entry, EntryPlace, series
 from chatbot.records import FINE
-from chatbot.ui.safe_text import quiet_html, short
+from chatbot.ui.page_parts import draw_quiet
+from chatbot.ui.safe_text import short
 from ingestion.invisible_characters import visible
 from ingestion.language.periods import find_periods
 
@@ -44,10 +45,10 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping
     points, said = series(entries)
     if not points:
         if said:
-            st.html(quiet_html(said))
+            draw_quiet(said)
         return
     if len({place.document for place, _ in points}) > MOST_LINES and len(comparison.years) > 1:
-        st.html(quiet_html(f"There are too many documents for a chart. Choose at most {MOST_LINES}."))
+        draw_quiet(f"There are too many documents for a chart. Choose at most {MOST_LINES}.")
         return
     if len({place.year for place, _ in points}) > 1:
         kind = "Line chart over the years"
@@ -64,7 +65,7 @@ def draw_chart(comparison: Comparison, entries: Sequence[Entry], titles: Mapping
     spec = chart_spec(comparison, points, said, theme=st.context.theme.type or "light")
     doubtful = sum(entry.quantity is not None and entry.quantity.status not in FINE for entry in entries)
     if doubtful:
-        st.html(quiet_html("The chart does not show figures that their page does not confirm."))
+        draw_quiet("The chart does not show figures that their page does not confirm.")
     st.vega_lite_chart(spec, width="stretch", key="compare-chart", alt=visible(alt))
 
 
@@ -154,9 +155,7 @@ def chart_spec(
 def _end_of(year: str) -> int | None:
     """Returns the calendar year in which a year ends, None if there is no single one."""
     periods = find_periods(year)
-    if len(periods) == 1:
-        return periods[0].end_year
-    return None
+    return periods[0].end_year if len(periods) == 1 else None
 
 
 def _years_axis(years: Sequence[str]) -> dict[str, Any]:

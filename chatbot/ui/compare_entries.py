@@ -13,16 +13,17 @@ from chatbot.comparison import (
     Entry,
     EntryPlace,
     Quantity,
-    ShownFigure,
     change_between,
     changes,
     ranks,
     shown_figures,
-    unit_text,
 )
-from chatbot.records import FIGURE_VERDICTS, FINE, Citation, PageRef
+from chatbot.comparison.quantities import printed_amount
+from chatbot.records import FIGURE_VERDICTS, FINE, PageRef
+from chatbot.ui import session
+from chatbot.ui.answer_text import page_cited, words_cited
 from chatbot.ui.figure_table import FigureCell, FigureTable, PageLink
-from chatbot.ui.overlay import OpenPage
+from chatbot.ui.overlay import OpenPage, cited_page
 from chatbot.ui.safe_text import page_text, plain_html, short
 
 __all__ = ["ComparisonView", "begin_view", "entry_html", "filled", "overall", "table_of"]
@@ -51,7 +52,7 @@ class ComparisonView:
     found: Mapping[EntryPlace, Entry] = field(default_factory=dict)
     changed: Mapping[EntryPlace, Change] = field(default_factory=dict)
     ranked: Mapping[EntryPlace, str] = field(default_factory=dict)
-    shown: Mapping[EntryPlace, ShownFigure] = field(default_factory=dict)
+    shown: Mapping[EntryPlace, str] = field(default_factory=dict)
 
     def title(self, name: str) -> str:
         """The title of a document."""
@@ -67,7 +68,7 @@ class ComparisonView:
 def begin_view(comparison: Comparison, context: AppContext) -> ComparisonView:
     """Returns the view of a comparison of which nothing has come yet."""
     chatbot = context.chatbot
-    there = {row.name for row in chatbot.documents() if row.removed_at is None}
+    there = {row.name for row in session.documents(context)}
     names = [name for name in comparison.names if name in there]
     years = chatbot.fiscal_years(names) if names else {}
     return ComparisonView(comparison, chatbot.titles(), years, chatbot.editions(names))
@@ -142,9 +143,7 @@ def overall(
     """
     asked = (found.get(EntryPlace(document, year)) for year in comparison.years)
     there = [entry for entry in asked if entry is not None and entry.quantity is not None]
-    if len(there) > 2:
-        return (there[-1].place.year, change_between(there[0], there[-1]))
-    return None
+    return (there[-1].place.year, change_between(there[0], there[-1])) if len(there) > 2 else None
 
 
 def _change_at(view: ComparisonView, place: EntryPlace) -> tuple[Change | None, str]:
@@ -165,11 +164,6 @@ def _moved_text(change: Change) -> str:
     return f"{number}{points}{f' ({change.relative})' if change.relative else ''}"
 
 
-def _printed_text(quantity: Quantity) -> str:
-    """A figure as its document has it, such as "$ 5.2 billion"."""
-    return " ".join(filter(None, [quantity.text, unit_text(quantity)]))
-
-
 def entry_html(view: ComparisonView, entry: Entry, longest: int = 0) -> str:
     """Renders an entry without its pages. longest: the characters of its passage, 0 for all."""
     if entry.state == "failed":
@@ -184,7 +178,7 @@ def entry_html(view: ComparisonView, entry: Entry, longest: int = 0) -> str:
     is_sentence = not entry.passage.endswith(")")
     rank = view.ranked.get(entry.place)
     return (
-        _figure_html(entry.quantity, view.shown.get(entry.place))
+        _figure_html(entry.quantity, view.shown.get(entry.place, ""))
         + _change_html(*_change_at(view, entry.place))
         + (f'<p class="moved">{plain_html(rank)}</p>' if rank else "")
         + _remark(entry.reason)
@@ -192,20 +186,18 @@ def entry_html(view: ComparisonView, entry: Entry, longest: int = 0) -> str:
     )
 
 
-def _remark(text: str, title: str = "") -> str:
-    titled = f' title="{plain_html(title)}"' if title else ""
-    return f'<p class="remark"{titled}>{plain_html(text)}</p>' if text else ""
+def _remark(text: str) -> str:
+    return f'<p class="remark">{plain_html(text)}</p>' if text else ""
 
 
-def _figure_html(quantity: Quantity, shown: ShownFigure | None) -> str:
-    figure = shown or ShownFigure(quantity.text, unit_text(quantity))
-    of = f' <span class="of">{plain_html(figure.unit)}</span>' if figure.unit else ""
-    printed = f' title="{plain_html(f"As printed: {_printed_text(quantity)}")}"' if shown else ""
-    verdict = FIGURE_VERDICTS.get(quantity.status, quantity.status)
-    doubt = f"⚠ {quantity.doubt}" if quantity.doubt else verdict
+def _figure_html(quantity: Quantity, shown: str) -> str:
+    """shown: the amount in the scale of the table, "" where that is the page's."""
+    as_printed = printed_amount(quantity)
+    printed = f' title="{plain_html(f"As printed: {as_printed}")}"' if shown else ""
+    doubt = f"⚠ {quantity.doubt}" if quantity.doubt else FIGURE_VERDICTS.get(quantity.status, quantity.status)
     check = "" if quantity.status in FINE else _remark(doubt)
-    worked = _remark("worked out from its figures", quantity.formula) if quantity.formula else ""
-    return f'<p class="amount"{printed}>{plain_html(figure.text)}{of}</p>{check}{worked}'
+    worked = _remark("worked out from its figures") if quantity.formula else ""
+    return f'<p class="amount"{printed}>{plain_html(shown or as_printed)}</p>{check}{worked}'
 
 
 def _change_html(change: Change | None, since: str) -> str:
@@ -215,32 +207,19 @@ def _change_html(change: Change | None, since: str) -> str:
     if change.why_not:
         return _remark(f"Change from {since}: {change.why_not[0].lower()}{change.why_not[1:]}")
     text = plain_html(f"{_moved_text(change)} from {since}")
-    return f'<p class="moved" title="{plain_html(change.formula)}">{text}</p>'
-
-
-def _page_citations(entry: Entry) -> list[Citation]:
-    """Returns one citation for each page, so that a cell stays small."""
-    pages = {
-        (citation.version, citation.page): citation
-        for citation in reversed(entry.citations)
-        if citation.document is not None and citation.version is not None
-    }
-    return list(reversed(pages.values()))[:MOST_PAGES]
-
-
-def _page_of(citation: Citation) -> str:
-    return page_text(PageRef("", citation.page or 1, citation.page_label))
+    return f'<p class="moved">{text}</p>'
 
 
 def _links(view: ComparisonView, entry: Entry) -> list[PageLink]:
     """Returns the pages that an entry cites, and the nearest one where it has no answer."""
     links = []
-    for citation in _page_citations(entry):
-        html = f"{plain_html(_page_of(citation))} <strong>{plain_html(citation.verdict)}</strong>"
-        document, page = citation.document or "", citation.page or 1
-        told = f"{document}: “{short(citation.quote, 240)}”" if citation.quote else "Opens the page."
-        opened = OpenPage(document, citation.version or 0, page, citation.quote, page, start=citation.start)
-        links.append(PageLink(html, told, opened))
+    # One citation for each page, so that a cell stays small.
+    there = [one for one in reversed(entry.citations) if one.document and one.version is not None]
+    pages = {(one.version, one.page): one for one in there}
+    for citation in list(reversed(pages.values()))[:MOST_PAGES]:
+        html = f"{plain_html(page_cited(citation))} <strong>{plain_html(citation.verdict)}</strong>"
+        told = f"{citation.document}: {words_cited(citation)}"
+        links.append(PageLink(html, told, cited_page(citation)))
     for near in entry.nearest[:1]:
         where = page_text(PageRef(near.document, near.page, near.page_label))
         told = f"Opens the nearest page of {view.title(near.document)}."

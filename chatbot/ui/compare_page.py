@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 import streamlit as st
 
@@ -16,18 +17,27 @@ from chatbot.errors import QuestionError
 from chatbot.records import DocumentRow
 from chatbot.search.editions import Listed, series_of
 from chatbot.ui import compare_session, overlay, session
-from chatbot.ui.app_opening import opening
 from chatbot.ui.compare_chart import draw_chart
 from chatbot.ui.compare_entries import ComparisonView, begin_view, filled, table_of
-from chatbot.ui.compare_start import WHAT, invite, teach
-from chatbot.ui.figure_table import Drawing, draw_figures, draw_file, draw_pane, draw_table
+from chatbot.ui.example_questions import is_sample
+from chatbot.ui.figure_table import Drawing, draw_figures, draw_file, draw_table
 from chatbot.ui.model_comparison import draw_model_comparison
-from chatbot.ui.safe_text import counted, notice_html, plain_markdown, quiet_html, table_html
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.page_parts import (
+    choose_documents,
+    draw_button,
+    draw_notice,
+    draw_problem,
+    draw_quiet,
+    draw_quiet_button,
+    teach,
+)
+from chatbot.ui.safe_text import counted, plain_markdown, table_html
 from ingestion.language.periods import find_periods
 from ingestion.pages.document_facts import period_in
 from ingestion.records import DocumentFacts
 
-__all__ = ["suggested_years", "summary_text"]
+__all__ = ["examples", "suggested_years", "summary_text"]
 
 # The number of years that are suggested, the newest ones.
 MOST_SUGGESTED = 12
@@ -39,11 +49,27 @@ ACROSS_YEARS = "These figures are of different fiscal years. Keep that in mind w
 NOT_KEPT = (
     "This comparison is no longer here. It was made in another browser, or before the server last started."
 )
+# The number of documents of an example, and of examples.
+MOST_IN_EXAMPLE, MOST_EXAMPLES = 4, 3
+# Documents that are looked at for statements of income, and the kind of such pages.
+MOST_LOOKED_AT, INCOME = 8, "income_statement"
+# Examples for the sample documents: figures of several years with their changes and a chart, and two editions
+# of a policy.
+SAMPLES = (
+    ("What is total expenditure?", ("Valmora_Budget_Book_2025-26.pdf",), ("2023-24", "2024-25", "2025-26")),
+    (
+        "What is the maximum tender security?",
+        ("Valmora_Procurement_Policy_2019.pdf", "Valmora_Procurement_Policy_2024.pdf"),
+        (),
+    ),
+)
+WHAT = "Ask one question of several documents or years. See the answers side by side."
+FROM_CHAT = "This question comes from Chat. Add documents or years, then press Compare."
 
 
 def show(context: AppContext) -> None:
     """Draws the page."""
-    rows = [row for row in context.chatbot.documents() if row.removed_at is None]
+    rows = session.documents(context)
     st.title("Compare", anchor=False)
     if not rows:
         teach(WHAT)
@@ -58,25 +84,23 @@ def show(context: AppContext) -> None:
     if view == views[1]:
         draw_model_comparison(sorted(row.name for row in rows), context)
         return
+    draw_quiet(WHAT)
     _draw_fields(rows, context)
-    problem = compare_session.problem()
+    problem = session.notified()
     if problem is not None:
-        st.html(notice_html(problem.message, problem.hint))
+        draw_problem(problem)
     if comparison is None:
         if problem is None:
             invite(rows, context)
         return
     running = context.comparisons.find(comparison, session.owner())
     if running is None:
-        st.html(notice_html(NOT_KEPT, "Press Compare to run it again."))
+        draw_notice(NOT_KEPT, "Press Compare to run it again.")
         return
-    draw_pane(context)
     begun = begin_view(comparison, context)
-
-    def named(place: EntryPlace) -> str:
-        return f"Asking {_named(place, begun)}"
-
-    draw_table(running, Drawing(named, summary_text, partial(_draw_found, begun, context)), context)
+    found = partial(_draw_found, begun, context)
+    drawing = Drawing(lambda place: f"Asking {_named(place, begun)}", summary_text, found)
+    draw_table(running, drawing, context)
 
 
 # --- what is chosen
@@ -85,12 +109,10 @@ def show(context: AppContext) -> None:
 
 def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
     names = sorted(row.name for row in rows)
-    titles = context.chatbot.titles()
     before = st.session_state.get(compare_session.DOCUMENTS, [])
     chosen = [name for name in before if name in names]
-    if (
-        chosen != before
-    ):  # removed meanwhile; to write it each time would undo what is chosen while the page is drawn
+    # Removed meanwhile; to write it each time would undo what is chosen while the page is drawn.
+    if chosen != before:
         st.session_state[compare_session.DOCUMENTS] = chosen
     with st.container(key="compare-fields"):
         st.text_input(
@@ -100,16 +122,8 @@ def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
             persist_state="session",
         )
         left, right = st.columns([3, 2])
-        left.multiselect(
-            "Documents",
-            names,
-            key=compare_session.DOCUMENTS,
-            format_func=lambda name: titles.get(name, name),
-            placeholder="Choose documents",
-            wrap=True,
-            persist_state="session",
-        )
-        years = [*suggested_years(rows, chosen)]
+        choose_documents(left, names, compare_session.DOCUMENTS, "Choose documents", context)
+        years = suggested_years(rows, chosen)
         years += [year for year in st.session_state.get(compare_session.YEARS, []) if year not in years]
         right.multiselect(
             "Years",
@@ -124,8 +138,8 @@ def _draw_fields(rows: Sequence[DocumentRow], context: AppContext) -> None:
             ),
             persist_state="session",
         )
-        _offer_series(rows, chosen, titles)
-        st.button("Compare", type="primary", key="compare", on_click=_compare, args=(context,))
+        _offer_series(rows, chosen, context.chatbot.titles())
+        draw_button("Compare", "compare", _compare, context, type="primary")
 
 
 def _compare(context: AppContext) -> None:
@@ -137,9 +151,8 @@ def _compare(context: AppContext) -> None:
             state.get(compare_session.YEARS, []),
         )
     except QuestionError as error:
-        compare_session.put_problem(error)
+        session.notify(error)
         return
-    compare_session.put_problem(None)
     overlay.close_page()
     compare_session.open_comparison(asked)
     context.comparisons.begin(asked, session.owner(), anew=True)
@@ -182,14 +195,13 @@ def _offer_series(rows: Sequence[DocumentRow], chosen: Sequence[str], titles: Ma
     else:
         label = f"Add {len(others)} other editions"
     told = ", ".join(f"{titles.get(name, name)} ({name})" for name in others)
-    st.button(
+    draw_quiet_button(
         plain_markdown(label),
-        key="compare-series",
-        type="tertiary",
+        "compare-series",
+        compare_session.add_documents,
+        others,
         icon=":material/library_add:",
         help=plain_markdown(f"Other years or versions of the same document: {told}"),
-        on_click=compare_session.add_documents,
-        args=(others,),
     )
 
 
@@ -202,14 +214,14 @@ def _draw_found(begun: ComparisonView, context: AppContext, running: Running) ->
     view = filled(begun, running.found())
     draw_figures(table_of(view, running))
     if view.is_ranked_across_years:
-        st.html(quiet_html(ACROSS_YEARS))
+        draw_quiet(ACROSS_YEARS)
     entries = [view.found[place] for place in view.comparison.places if place in view.found]
     if running.busy or not entries:
         return
     failed = tuple(entry.place for entry in entries if entry.state == "failed")
     if failed:
         again = partial(context.comparisons.go_on, running, failed)
-        st.button("Ask the failed ones again", key="compare-again", icon=":material/refresh:", on_click=again)
+        draw_button("Retry the failed ones", "compare-again", again, icon=":material/refresh:")
     draw_chart(view.comparison, entries, view.titles)
     _draw_formulas(entries, view)
     _draw_file(context, entries, view)
@@ -255,7 +267,65 @@ def _draw_file(context: AppContext, entries: Sequence[Entry], view: ComparisonVi
     made = partial(csv_bytes, entries, view.changed, question, view.ranked)
     said = "One line per answer, with document, page, quotation and figure as printed."
     draw_file("csv", "-".join(["comparison", *words]), made, said, context)
-    st.html(quiet_html("To come back to this comparison, bookmark this page."))
+    draw_quiet("To come back to this comparison, bookmark this page.")
+
+
+# --- examples to begin with
+# ------------------------------------------------------------------------------------------------------------
+
+
+def invite(rows: Sequence[DocumentRow], context: AppContext) -> None:
+    """Says what the fields are for, with examples from these documents."""
+    if compare_session.is_from_chat():
+        draw_quiet(FROM_CHAT)
+        return
+    titles = context.chatbot.titles()
+    found = examples(rows, _with_accounts(rows, context))
+    if found:
+        draw_quiet("Try comparing")
+    for number, (question, names, years) in enumerate(found):
+        of = titles.get(names[0], names[0]) if len(names) == 1 else counted(len(names), "document")
+        about = ", ".join([of, *([counted(len(years), "year")] if years else [])])
+        draw_button(
+            plain_markdown(f"{question} ({about})"),
+            f"compare-example-{number}",
+            compare_session.fill,
+            question,
+            names,
+            years,
+        )
+
+
+def _with_accounts(rows: Sequence[DocumentRow], context: AppContext) -> list[str]:
+    """Returns the documents with a statement of income, of the newest few."""
+    library = context.chatbot.library
+    newest = sorted(rows, key=lambda row: -row.added_at)[:MOST_LOOKED_AT]
+    scope = library.scope([row.name for row in newest])
+    kinds = {name: library.page_kinds(version) for version, name in scope.items()}
+    return [name for name, of in kinds.items() if INCOME in chain.from_iterable(of.values())]
+
+
+def examples(
+    rows: Sequence[DocumentRow], accounts: Sequence[str] = ()
+) -> Sequence[tuple[str, tuple[str, ...], tuple[str, ...]]]:
+    """Returns questions, each with documents and years, to begin with.
+
+    The documents are those with a statement of income, the largest series, and the first documents.
+
+    accounts: documents with a statement of income.
+    """
+    there = {row.name for row in rows}
+    if all(map(is_sample, there)):
+        return [sample for sample in SAMPLES if there.issuperset(sample[1])]
+    listed = [Listed(row.name, row.title, DocumentFacts(row.period, row.status)) for row in rows]
+    series = max((series_of(row.name, listed) for row in rows), key=len, default=[])
+    found = [
+        ("What was net income?", sorted(accounts)),
+        ("What are the main changes?", series[-MOST_IN_EXAMPLE:]),
+        ("What are the main objectives?", sorted(there)[:MOST_IN_EXAMPLE]),
+    ]
+    kept = [(question, tuple(names[:MOST_IN_EXAMPLE]), ()) for question, names in found if len(names) > 1]
+    return kept[:MOST_EXAMPLES]
 
 
 if __name__ == "__main__" and (context := opening().context) is not None:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from chatbot.app.app_context import AppContext
 from chatbot.comparison import Comparison, question_without_years
-from chatbot.errors import NotFoundError, QuestionError, StoreError
+from chatbot.errors import QuestionError
 from chatbot.records import Answer
 from chatbot.ui import session
 
@@ -23,8 +23,6 @@ __all__ = [
     "fill",
     "is_from_chat",
     "open_comparison",
-    "problem",
-    "put_problem",
     "shown",
     "take_from_chat",
 ]
@@ -38,7 +36,7 @@ VIEW = "compare-view"
 VIEWS = ("Documents and years", "Models")
 # What Chat brought into the fields, and from which exchange.
 BROUGHT, EXCHANGE = "compare-brought", "compare-exchange"
-SHOWN, PROBLEM = "comparison", "compare-problem"
+SHOWN = "comparison"
 # Keys of the address: the question, and each document and year.
 ASKED = "q"
 NAMED = "d"
@@ -59,7 +57,7 @@ def shown() -> Comparison | None:
     try:
         named = Comparison.of(question, st.query_params.get_all(NAMED), st.query_params.get_all(IN_YEAR))
     except QuestionError as error:
-        put_problem(error)
+        session.notify(error)
         st.query_params.clear()
         return kept
     if named != kept:
@@ -83,18 +81,11 @@ def take_from_chat(context: AppContext) -> None:
     if any(fields) and fields != st.session_state.get(BROUGHT):
         return
     # The address of this page names no conversation, so it is that of the session.
-    conversation = st.session_state.get("conversation")
-    if not conversation:
+    answer = session.last_answer(st.session_state.get("conversation"), context)
+    if answer is None or st.session_state.get(EXCHANGE) == (answer.conversation, answer.exchange):
         return
-    try:
-        last = context.chatbot.conversations.get(conversation, session.owner()).exchanges
-        if not last or st.session_state.get(EXCHANGE) == (conversation, last):
-            return
-        answer = context.chatbot.memory.answer(conversation, last, session.owner())
-    except (NotFoundError, StoreError):
-        return
-    st.session_state[EXCHANGE] = (conversation, last)
-    if answer is not None and answer.from_documents:
+    st.session_state[EXCHANGE] = (answer.conversation, answer.exchange)
+    if answer.from_documents:
         _bring(answer, context)
 
 
@@ -122,7 +113,6 @@ def draw_compare_action(answer: Answer, number: int, context: AppContext) -> Non
     ):
         st.session_state.pop(SHOWN, None)
         st.session_state.pop(VIEW, None)
-        put_problem(None)
         _bring(answer, context)
         st.session_state[EXCHANGE] = (answer.conversation, number)
         st.switch_page("compare_page.py")
@@ -134,7 +124,7 @@ def _bring(answer: Answer, context: AppContext) -> None:
     The documents are those that were asked; if all were, those that the answer cites.
     """
     question, years = question_without_years(answer.search_query or answer.question)
-    there = {row.name for row in context.chatbot.documents() if row.removed_at is None}
+    there = {row.name for row in session.documents(context)}
     cited = (citation.document for citation in answer.citations if citation.document)
     names = [name for name in dict.fromkeys(answer.names or cited) if name in there]
     fill(question, names, years)
@@ -155,17 +145,6 @@ def open_comparison(comparison: Comparison) -> None:
     """Shows a comparison, and names it in the address."""
     st.session_state[SHOWN] = comparison
     _write(comparison)
-
-
-def put_problem(error: QuestionError | None) -> None:
-    """Stores why what was chosen cannot be compared, None once it can."""
-    st.session_state[PROBLEM] = error
-
-
-def problem() -> QuestionError | None:
-    """Returns the stored reason."""
-    found: QuestionError | None = st.session_state.get(PROBLEM)
-    return found
 
 
 def _write(comparison: Comparison) -> None:

@@ -18,11 +18,12 @@ from chatbot.store.document_names import free_name
 from chatbot.ui import document_session, session, uploads
 from chatbot.ui.document_jobs import own_jobs
 from chatbot.ui.document_session import AskedFile
-from chatbot.ui.safe_text import plain_html, quiet_html, short
+from chatbot.ui.page_parts import abreast, draw_button, draw_quiet, draw_quiet_button
+from chatbot.ui.safe_text import plain_html, short
 from ingestion.ocr.scan_languages import spoken
 from ingestion.reading.formats import KINDS, SUFFIXES
 
-__all__ = ["draw_adding", "language_choice", "take_files"]
+__all__ = ["draw_adding", "language_choice"]
 
 # The number of files with known names that are asked about one by one; if there are more, all at once.
 MOST_ASKED = 4
@@ -34,7 +35,7 @@ FOLDER = "Add all documents in a folder and its subfolders, up to {:,} MB each."
 
 def draw_adding(context: AppContext) -> None:
     """Draws the field, and the questions and remarks about files that were dropped."""
-    folder = document_session.folder_wanted()
+    folder = document_session.state().folder
     languages = language_choice(context)
     largest = max(1, int(context.settings.max_upload_mb))
     files = st.file_uploader(
@@ -42,7 +43,7 @@ def draw_adding(context: AppContext) -> None:
         # Other files come too, so that they can be named; from a folder they do not.
         type=list(SUFFIXES) if folder else None,
         accept_multiple_files="directory" if folder else True,
-        key=f"upload-{document_session.upload_number()}",
+        key=f"upload-{document_session.state().uploads}",
         max_upload_size=largest,
         help=f"{KINDS[0].upper()}{KINDS[1:]}.",
     )
@@ -50,16 +51,14 @@ def draw_adding(context: AppContext) -> None:
         st.selectbox("Language of scans", languages, key="scan-languages", width=150)
     if not files:
         label = "Choose files instead" if folder else "Choose a folder instead"
-        st.button(
-            label, key="folder", type="tertiary", on_click=document_session.want_folder, args=(not folder,)
-        )
+        draw_quiet_button(label, "folder", document_session.want_folder, not folder)
     elif context.check.running:
-        st.html(quiet_html("These files are added once the check has ended."))
+        draw_quiet("These files are added once the check has ended.")
     else:
         take_files(files, context)
         st.rerun()
     _draw_asked(context)
-    _draw_remarks(document_session.remarks())
+    _draw_remarks(document_session.state().drop.remarks)
 
 
 def language_choice(context: AppContext, first: str = "") -> list[str]:
@@ -70,7 +69,7 @@ def language_choice(context: AppContext, first: str = "") -> list[str]:
 
 def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
     """Adds files; those that need a decision are kept until there is one. Empties the field."""
-    there = {row.name: row.digest for row in context.chatbot.documents() if row.removed_at is None}
+    there = {row.name: row.digest for row in session.documents(context)}
     chosen = [
         ChosenFile(file.name, file.size, hashlib.sha256(file.getbuffer()).hexdigest()) for file in files
     ]
@@ -86,7 +85,7 @@ def take_files(files: Sequence[UploadedFile], context: AppContext) -> None:
     context.additions.clear_finished({job.id for job in own_jobs(context)})
     document_session.note_drop(
         context.additions.enqueue(added) if added else [],
-        [*document_session.asked(), *asked],
+        [*document_session.state().drop.asked, *asked],
         [(one.name, one.said) for one in planned if one.said],
     )
     uploads.let_go([file for one, file in pairs if one.action != "ask"])
@@ -102,7 +101,7 @@ def _chosen(context: AppContext) -> str:
 
 def _draw_asked(context: AppContext) -> None:
     """Asks what to do with files that have the name of a document with other content."""
-    asked = document_session.asked()
+    asked = document_session.state().drop.asked
     if len(asked) > MOST_ASKED:
         said = f"{len(asked):,} files have the names of documents that are already here, with other content."
         _draw_choice(said, asked, "all", context)
@@ -115,15 +114,17 @@ def _draw_asked(context: AppContext) -> None:
 def _draw_choice(said: str, asked: Sequence[AskedFile], key: str, context: AppContext) -> None:
     with st.container(key=f"clash-{key}", border=True):
         st.html(f'<p role="alert">{plain_html(said)}</p>')
-        with st.container(horizontal=True, gap="small"):
+        with abreast(gap="small"):
             for label in ("Replace", "Keep both", "Skip"):
-                st.button(
+                draw_button(
                     label,
-                    key=f"{label}-{key}",
+                    f"{label}-{key}",
+                    _decide,
+                    label,
+                    asked,
+                    context,
                     type="primary" if label == "Replace" else "secondary",
                     disabled=context.check.running,
-                    on_click=_decide,
-                    args=(label, asked, context),
                 )
 
 
@@ -140,9 +141,10 @@ def _decide(label: str, asked: Sequence[AskedFile], context: AppContext) -> None
             taken.add(name)
         if label != "Skip":
             added.append(NewFile(name, one.file, owner=session.owner(), languages=_chosen(context)))
-    left = [one for one in document_session.asked() if one not in asked]
+    drop = document_session.state().drop
+    left = [one for one in drop.asked if one not in asked]
     jobs = context.additions.enqueue(added) if added else []
-    document_session.note_drop([*document_session.added_last(), *jobs], left, document_session.remarks())
+    document_session.note_drop([*drop.jobs, *jobs], left, drop.remarks)
     uploads.let_go([one.file for one in asked])
 
 
@@ -157,4 +159,4 @@ def _draw_remarks(remarks: Sequence[tuple[str, str]]) -> None:
     more = f"<li>And {len(remarks) - MOST_SAID:,} more.</li>" if len(remarks) > MOST_SAID else ""
     with st.container(key="remarks", gap="small"):
         st.html(f'<ul class="quiet lines" role="status">{lines}{more}</ul>')
-        st.button("Dismiss", key="remarks-away", type="tertiary", on_click=document_session.put_remarks_away)
+        draw_quiet_button("Dismiss", "remarks-away", document_session.put_remarks_away)

@@ -1,20 +1,35 @@
-"""Says whether all documents can be searched, what to repair, and how much space they take."""
+"""Says whether all documents can be searched, what to repair, and how much space they take.
+
+It offers to check the store, and shows what the last check found with each fix.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
+from chatbot.app.store_check import CheckProgress, StoreCheck
 from chatbot.errors import ProjectError
 from chatbot.records import DocumentRow
 from chatbot.store.disk_usage import Space, store_space
-from chatbot.store.doctor import LITTLE_SPACE, REPAIR, glance
+from chatbot.store.doctor import LITTLE_SPACE, REPAIR, Finding, glance
+from chatbot.ui.page_parts import abreast, draw_problem, draw_quiet, draw_quiet_button, follow
 from chatbot.ui.safe_text import plain_html, quiet_html
-from chatbot.ui.store_findings import findings_html
 
-__all__ = ["bytes_text", "draw_health", "draw_space", "health_text", "space_text"]
+__all__ = [
+    "bytes_text",
+    "draw_health",
+    "draw_space",
+    "findings_html",
+    "health_text",
+    "parts_text",
+    "show_check",
+    "space_text",
+]
 
 # The number of documents with a fault that are spelled out.
 MOST_SAID = 4
@@ -53,7 +68,7 @@ def draw_health(context: AppContext, *, busy: bool) -> None:
 def draw_space(context: AppContext) -> None:
     """Draws what the documents take on the disk."""
     try:
-        st.html(quiet_html(space_text(store_space(context.chatbot.library))))
+        draw_quiet(space_text(store_space(context.chatbot.library)))
     except OSError:  # an unreadable disk size is no reason to show no page
         return
 
@@ -86,13 +101,15 @@ def health_text(rows: Sequence[DocumentRow], coming: int) -> str:
 
 def space_text(space: Space) -> str:
     """Says how much is used in all, for what, and how much is free."""
-    parts = (
-        f"files {bytes_text(space.copies)}, text and vectors {bytes_text(space.catalogue)}, indexes "
-        f"{bytes_text(space.vectors + space.words)}"
-    )
     little = " ⚠ That is not much. Remove documents or free some space." if space.free < LITTLE_SPACE else ""
-    free = bytes_text(space.free)
-    return f"Space used: {bytes_text(space.total)} ({parts}). {free} free on this disk.{little}"
+    return f"Space used: {parts_text(space)}. {bytes_text(space.free)} free on this disk.{little}"
+
+
+def parts_text(space: Space) -> str:
+    """Says how much is used in all, and for what."""
+    index = bytes_text(space.vectors + space.words)
+    parts = f"files {bytes_text(space.copies)}, text {bytes_text(space.catalogue)}, search index {index}"
+    return f"{bytes_text(space.total)} ({parts})"
 
 
 def bytes_text(count: int) -> str:
@@ -103,3 +120,74 @@ def bytes_text(count: int) -> str:
                 return f"{count / size:,.1f} {unit}"
             return f"{count / size:,.0f} {unit}"
     return f"{count:,} bytes"
+
+
+def show_check(check: StoreCheck, *, busy: Callable[[], bool]) -> None:
+    """Draws the button and what the last check found.
+
+    busy: whether documents are being added, whose work a check would take for left over.
+    """
+    with st.container(key="store-check"):
+        follow(partial(_draw, check, busy), lambda: check.running)
+
+
+def _draw(check: StoreCheck, busy: Callable[[], bool]) -> None:
+    latest = check.latest()
+    if latest is None:
+        _offer("Check for problems", check, busy)
+    elif latest.ended_at is None:
+        what = "Repairing" if latest.repair else "Checking"
+        st.html(f'<p class="quiet" role="status">{what} your documents …</p>')
+    else:
+        _draw_outcome(check, latest, busy)
+
+
+def _draw_outcome(check: StoreCheck, latest: CheckProgress, busy: Callable[[], bool]) -> None:
+    at = time.strftime("%H:%M", time.localtime(latest.ended_at))
+    if latest.error is not None:
+        draw_problem(latest.error)
+    elif latest.findings:
+        st.html(findings_html(latest.findings))
+    else:
+        draw_quiet(f"✓ Everything is in order. Checked at {at}.")
+    with abreast(gap="medium"):
+        if latest.repairable:
+            st.button(
+                "Repair",
+                key="repair",
+                disabled=busy(),
+                on_click=_start,
+                args=(check, busy),
+                kwargs={"repair": True},
+            )
+        _offer("Check again", check, busy)
+        draw_quiet_button("Dismiss", "check-away", check.put_away)
+
+
+def _offer(label: str, check: StoreCheck, busy: Callable[[], bool]) -> None:
+    later = busy()
+    told = (
+        "Available when all documents have been added."
+        if later
+        else "Looks for files and search data that are missing or damaged. Changes nothing."
+    )
+    draw_quiet_button(label, "check", _start, check, busy, disabled=later, help=told)
+
+
+def _start(check: StoreCheck, busy: Callable[[], bool], *, repair: bool = False) -> None:
+    if not busy():
+        check.start(repair=repair)
+
+
+def findings_html(findings: Iterable[Finding]) -> str:
+    """Renders each finding with its fix, in the page's words rather than the command line's."""
+    return f'<ul class="findings">{"".join(map(_finding_html, findings))}</ul>'
+
+
+def _finding_html(finding: Finding) -> str:
+    fix = finding.fix.replace(REPAIR, "Repair fixes it.")
+    named = f"<strong>{plain_html(finding.document)}</strong>: " if finding.document else ""
+    return (
+        f"<li>{'✓' if finding.mended else '⚠'} {named}{plain_html(finding.problem)}. <span "
+        f'class="fix">{plain_html(fix)}</span></li>'
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -12,7 +13,8 @@ from chatbot.app.app_context import AppContext
 from chatbot.store.jobs import Job
 from chatbot.store.library import UNDO_DAYS, AddResult
 from chatbot.ui import document_session, session
-from chatbot.ui.safe_text import plain_html, plain_markdown, short, spoken
+from chatbot.ui.page_parts import abreast, draw_button, draw_quiet_button, follow
+from chatbot.ui.safe_text import counted, plain_html, plain_markdown, short, spoken
 
 __all__ = [
     "draw_added",
@@ -31,7 +33,6 @@ __all__ = [
 MOST_DOUBTS = 3
 # The number of running files that have a line of their own.
 MOST_RUNNING = 12
-POLL_SECONDS = 0.5
 # A bar with less would look empty.
 LEAST_SHARE = 0.02
 PASSWORD_NOTE = (
@@ -58,15 +59,8 @@ def own_jobs(context: AppContext) -> list[Job]:
 
 def draw_added(context: AppContext) -> None:
     """Shows the additions of the last drop in this session, again and again while they run."""
-    if any(job.id in document_session.added_last() for job in own_jobs(context)):
-        busy = any(job.busy for job in own_jobs(context))
-        st.fragment(_followed, run_every=POLL_SECONDS if busy else None)(context, busy)
-
-
-def _followed(context: AppContext, polled: bool) -> None:
-    draw_jobs(context)
-    if polled and not any(job.busy for job in own_jobs(context)):
-        st.rerun()
+    if any(job.id in document_session.state().drop.jobs for job in own_jobs(context)):
+        follow(partial(draw_jobs, context), lambda: any(job.busy for job in own_jobs(context)))
 
 
 def draw_jobs(context: AppContext) -> None:
@@ -132,7 +126,7 @@ def progress_text(done: int, count: int, seconds: float | None, ready: int = 0) 
 
 def new_names(context: AppContext) -> set[str]:
     """Returns the names of the documents that were last added here, until their outcome is put away."""
-    last = document_session.added_last()
+    last = document_session.state().drop.jobs
     return {job.result.document for job in own_jobs(context) if job.id in last and job.result is not None}
 
 
@@ -186,17 +180,16 @@ def _draw_files(shown: Sequence[Job], running: Sequence[Job], context: AppContex
     # If many wait their turn, the rest is only counted.
     first = sorted(running, key=lambda job: job.phase == "waiting")
     for job in first[:MOST_RUNNING]:
-        with st.container(horizontal=True, vertical_alignment="center", key=f"job-{job.id}"):
+        with abreast(key=f"job-{job.id}"):
             name = plain_html(short(job.name, 60))
             st.html(f'<p class="quiet"><strong>{name}</strong> · {plain_html(phase_text(job))}</p>')
             if job.cancellable:
-                st.button(
+                draw_quiet_button(
                     "Cancel",
-                    key=f"cancel-{job.id}",
-                    type="tertiary",
+                    f"cancel-{job.id}",
+                    context.additions.cancel,
+                    job.id,
                     help=f"Cancel {plain_markdown(short(job.name, 60))}",
-                    on_click=context.additions.cancel,
-                    args=(job.id,),
                 )
     lines = "".join(f"<li>{plain_html(ended_text(job))}</li>" for job in shown if job.finished)
     if len(running) > MOST_RUNNING:
@@ -207,27 +200,22 @@ def _draw_files(shown: Sequence[Job], running: Sequence[Job], context: AppContex
 
 def _draw_buttons(shown: Sequence[Job], running: Sequence[Job], context: AppContext) -> None:
     """Draws the buttons that undo the last drop, cancel what runs, and put the outcomes away."""
-    last = set(document_session.added_last())
+    last = set(document_session.state().drop.jobs)
     undone = [job for job in shown if job.id in last and _can_be_undone(job)]
     cancellable = [job for job in running if job.cancellable and job not in undone]
-    with st.container(horizontal=True, gap="small", key="jobs-buttons"):
+    with abreast(gap="small", key="jobs-buttons"):
         if undone:
-            st.button(
-                "Undo",
-                key="undo-added",
-                help="Removes what you just added",
-                on_click=_undo,
-                args=(undone, context),
-            )
+            draw_button("Undo", "undo-added", _undo, undone, context, help="Removes what you just added")
         if cancellable:
-            st.button(
+            draw_button(
                 "Cancel" if len(cancellable) == 1 else "Cancel all",
-                key="cancel-all",
-                on_click=_cancel_all,
-                args=(cancellable, context),
+                "cancel-all",
+                _cancel_all,
+                cancellable,
+                context,
             )
         if not running:
-            st.button("Dismiss", key="clear", type="tertiary", on_click=_clear, args=(shown, context))
+            draw_quiet_button("Dismiss", "clear", context.additions.clear_finished, {job.id for job in shown})
 
 
 def _can_be_undone(job: Job) -> bool:
@@ -246,16 +234,12 @@ def _undo(jobs: Sequence[Job], context: AppContext) -> None:
         elif job.result is not None:
             document_session.attempt(context.chatbot.remove, job.result.document)
     context.additions.clear_finished({job.id for job in jobs})
-    document_session.note_drop((), document_session.asked(), ())
+    document_session.note_drop(asked=document_session.state().drop.asked)
 
 
 def _cancel_all(jobs: Sequence[Job], context: AppContext) -> None:
     for job in jobs:
         context.additions.cancel(job.id)
-
-
-def _clear(jobs: Sequence[Job], context: AppContext) -> None:
-    context.additions.clear_finished({job.id for job in jobs})
 
 
 def _ask_password(job: Job, context: AppContext) -> None:
@@ -291,7 +275,7 @@ def phase_text(job: Job, seconds: float | None = None) -> str:
         return f"waiting. {job.problem}" if job.problem else "waiting"
     if job.phase == "embedding":
         if job.again or (job.result is not None and job.result.status == "replaced"):
-            asked = "the earlier reading answers until this one is ready"
+            asked = "the earlier version is used until this one is ready"
         else:
             asked = "you can ask about it now; answers still improve"
         text = f"{asked}, {job.done:,} of {job.total:,} passages prepared"
@@ -363,8 +347,7 @@ def ended_text(job: Job) -> str:
 def _counted(result: AddResult) -> str:
     ocr = f", {result.ocr_pages:,} of them scanned" if result.ocr_pages else ""
     spent = result.complete_seconds or result.seconds
-    seconds = f", {spent:.1f} s" if spent else ""
-    return f"{_number(result.pages, 'page')}{ocr}{seconds}"
+    return f"{counted(result.pages, 'page')}{ocr}{f', {spent:.1f} s' if spent else ''}"
 
 
 def _doubts(result: AddResult) -> list[str]:
@@ -380,7 +363,3 @@ def _doubts(result: AddResult) -> list[str]:
         *([f"⚠ {result.warning}"] if result.warning else []),
         *([f"⚠ {' '.join([*pages, *more])}"] if pages else []),
     ]
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -12,12 +12,14 @@ from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
 from chatbot.settings import PROGRAM, is_installed
 from chatbot.store.library import UNDO_DAYS
-from chatbot.ui import document_session
-from chatbot.ui.document_address import open_document
+from chatbot.ui import document_session, overlay
+from chatbot.ui.document_details import details_of, erasure_of, removal_of
 from chatbot.ui.document_guide import draw_guide
 from chatbot.ui.document_jobs import new_names
+from chatbot.ui.document_session import open_document
 from chatbot.ui.list_controls import page_of, search_box
-from chatbot.ui.safe_text import plain_html, plain_markdown, quiet_html, short
+from chatbot.ui.page_parts import abreast, draw_button, draw_quiet, draw_quiet_button
+from chatbot.ui.safe_text import counted, plain_html, plain_markdown, short, short_day
 
 __all__ = ["arranged", "draw_documents", "line_of", "remarks", "state_text", "undo_until"]
 
@@ -41,11 +43,12 @@ def draw_documents(context: AppContext) -> None:
     removed = [row for row in rows if row.removed_at is not None]
     rows = [row for row in rows if row.removed_at is None]
     if not rows and not removed:
-        _draw_empty(context)
+        if not any(job.busy for job in context.additions.jobs()):
+            _draw_empty(context)
         return
     wanted, order = "", ADDED
     if len(rows) > WORTH_SEARCHING:
-        with st.container(horizontal=True, key="documents-find"):
+        with abreast(key="documents-find"):
             wanted = search_box("Search by title or file name", key="documents-search")
             order = st.selectbox(
                 "Order of the documents",
@@ -57,7 +60,7 @@ def draw_documents(context: AppContext) -> None:
             )
         rows = arranged(rows, wanted, order, titles)
         if not rows:
-            st.html(quiet_html("No document matches. Try fewer words."))
+            draw_quiet("No document matches. Try fewer words.")
     new = new_names(context)
     rows = sorted(rows, key=lambda row: row.name not in new)
     shown = page_of(rows, ROWS, key=f"documents-page-{wanted}-{order}")
@@ -72,11 +75,9 @@ def draw_documents(context: AppContext) -> None:
 
 def _draw_empty(context: AppContext) -> None:
     """Says how documents are added, if there are none."""
-    st.html(
-        quiet_html(
-            "There are no documents yet. Drop files above: reports, budgets or policies, as text or scans. "
-            "Then ask about them on the Chat page."
-        )
+    draw_quiet(
+        "There are no documents yet. Drop files above: reports, budgets or policies, as text or scans. "
+        "Then ask about them on the Chat page."
     )
     folder = context.chatbot.library.copies.folder
     where = folder if is_installed() else folder.name
@@ -105,38 +106,27 @@ def arranged(
         NAME: lambda row: (row.name.casefold(), row.name),
         PAGES: lambda row: (-row.pages, row.name.casefold()),
     }
-    if order in keys:
-        return sorted(found, key=keys[order])
-    return found
+    return sorted(found, key=keys[order]) if order in keys else found
 
 
 def _draw_undo(rows: Sequence[DocumentRow], context: AppContext, titles: Mapping[str, str]) -> None:
     """Draws what was removed here just now, and the way to restore it."""
-    row = next(
-        (row for row in rows if row.name == document_session.removed_last() and row.removed_at is not None),
-        None,
-    )
+    removed = document_session.state().removed
+    row = next((row for row in rows if row.name == removed and row.removed_at is not None), None)
     if row is None:
-        document_session.put_undo_away()
+        document_session.forget_removal()
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="document-undo"):
+    with abreast(gap="small", key="document-undo"):
         title = plain_html(short(titles.get(row.name, row.name), 70))
         st.html(f'<p role="status">{title} was removed.</p>', width="content")
-        st.button(
-            "Undo",
-            key="undo-removed",
-            help="Restores it (key U)",
-            shortcut="U",
-            on_click=_restore,
-            args=(row, context),
-        )
-        st.button("Dismiss", key="undo-away", type="tertiary", on_click=document_session.put_undo_away)
+        draw_button("Undo", "undo-removed", _restore, row, context, help="Restores it (key U)", shortcut="U")
+        draw_quiet_button("Dismiss", "undo-away", document_session.forget_removal)
 
 
 def _restore(row: DocumentRow, context: AppContext) -> None:
     """Restores what a row showed, unless another tab did so meanwhile."""
     now = next((one for one in context.chatbot.documents() if one.name == row.name), None)
-    document_session.put_undo_away()
+    document_session.forget_removal()
     if (
         now is not None
         and (now.removed_at is None) == (row.removed_at is None)
@@ -152,9 +142,9 @@ def _draw_row(row: DocumentRow, context: AppContext, title: str, *, is_new: bool
     if row.name in context.additions.erasing():
         st.html(f'<p class="quiet">{plain_html(short(title, LONGEST_TITLE))}: being erased</p>')
         return
-    is_chosen = document_session.chosen() == row.name
+    is_chosen = document_session.state().chosen == row.name
     with st.container(key=f"document-{row.id}-{row.name}", gap=None):
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
+        with abreast(wrap=False, gap="small"):
             _button(
                 plain_markdown(short(title, LONGEST_TITLE)),
                 row,
@@ -168,8 +158,8 @@ def _draw_row(row: DocumentRow, context: AppContext, title: str, *, is_new: bool
                 "Remove",
                 row,
                 f"Remove {plain_markdown(short(title, 60))}",
-                document_session.ask_for,
-                "remove",
+                overlay.ask_for,
+                removal_of(title),
                 row.name,
             )
         new = '<strong class="new">New</strong> · ' if is_new else ""
@@ -183,23 +173,22 @@ def _draw_row(row: DocumentRow, context: AppContext, title: str, *, is_new: bool
 
 def line_of(row: DocumentRow) -> list[str]:
     """Returns what the line below a title says: length and period, and the state if it is not ready."""
-    pages = "1 page" if row.pages == 1 else f"{row.pages:,} pages"
-    facts = [pages, row.period or "", row.status or ""]
     state = state_text(row)
-    return [*filter(None, facts), *([state] if state != "ready" else [])]
+    facts = [counted(row.pages, "page"), row.period, row.status, state if state != "ready" else ""]
+    return [fact for fact in facts if fact]
 
 
 def _draw_ways(row: DocumentRow, context: AppContext, title: str) -> None:
     """Draws the buttons of the chosen document."""
     shown = plain_markdown(short(title, 60))
-    with st.container(horizontal=True, gap="medium", key="guide-ways"):
+    with abreast(gap="medium", key="guide-ways"):
         _button("Open", row, "Read it page by page", open_document, context, row.name)
         _button(
             "Details",
             row,
             "How each page was read, and the space it takes",
-            document_session.ask_for,
-            "report",
+            overlay.ask_for,
+            details_of(title),
             row.name,
         )
         if undo_until(row, time.time()) is not None:
@@ -208,7 +197,7 @@ def _draw_ways(row: DocumentRow, context: AppContext, title: str) -> None:
 
 def _draw_removed(row: DocumentRow, context: AppContext, title: str) -> None:
     shown = plain_markdown(short(title, 60))
-    with st.container(horizontal=True, gap="small", vertical_alignment="center", key=f"removed-{row.name}"):
+    with abreast(gap="small", key=f"removed-{row.name}"):
         st.html(
             f'<p class="quiet">{plain_html(short(title, LONGEST_TITLE))}</p>'
             f'<p class="remark">{plain_html(state_text(row))}</p>'
@@ -216,7 +205,7 @@ def _draw_removed(row: DocumentRow, context: AppContext, title: str) -> None:
         if row.name in context.additions.erasing():
             return
         _button("Restore", row, f"Restore {shown}", _restore, row, context)
-        _button("Erase", row, f"Erase {shown} for good", document_session.ask_for, "erase", row.name)
+        _button("Erase", row, f"Erase {shown} for good", overlay.ask_for, erasure_of(title), row.name)
 
 
 def _button(
@@ -233,14 +222,14 @@ def _button(
     key: its name where the label is not the same for all rows.
     """
     name = f"{key or label}-{row.name}"
-    if st.button(label, key=name, help=explained, icon=icon, type="tertiary", on_click=do, args=arguments):
+    if draw_quiet_button(label, name, do, *arguments, help=explained, icon=icon):
         st.rerun()  # dialogs are outside of what is drawn again here
 
 
 def state_text(row: DocumentRow) -> str:
     """Says what can be done with a document now."""
     if row.removed_at is not None:
-        return f"removed; you can restore it until {_day(row.removed_at + UNDO_SECONDS)}"
+        return f"removed; you can restore it until {short_day(row.removed_at + UNDO_SECONDS)}"
     coming = f"; {row.coming}" if row.coming else ""
     if row.state == "ready":
         if row.chunks or coming:
@@ -257,19 +246,16 @@ def remarks(row: DocumentRow, now: float) -> list[str]:
     """Returns what is unusual about a document. now: seconds since the epoch."""
     said = []
     if row.failed_pages:
-        said.append(
-            f"⚠ {row.failed_pages:,} page{' was' if row.failed_pages == 1 else 's were'} not read. Details "
-            f"says why."
-        )
+        were = "was" if row.failed_pages == 1 else "were"
+        said.append(f"⚠ {counted(row.failed_pages, 'page')} {were} not read. Details says why.")
     if row.same_as is not None:
         said.append(f"The same file as {row.same_as}. It is stored once, under both names.")
     if row.protected:
         said.append("Protected: looking at its pages needs the password.")
     until = undo_until(row, now)
     if row.replaced_at is not None and until is not None:
-        said.append(
-            f"Replaced an old version on {_day(row.replaced_at)}. You can bring it back until {_day(until)}."
-        )
+        back = f"You can bring it back until {short_day(until)}."
+        said.append(f"Replaced an old version on {short_day(row.replaced_at)}. {back}")
     return said
 
 
@@ -278,7 +264,3 @@ def undo_until(row: DocumentRow, now: float) -> float | None:
     if row.removed_at is not None or row.replaced_at is None or row.replaced_at + UNDO_SECONDS <= now:
         return None
     return row.replaced_at + UNDO_SECONDS
-
-
-def _day(seconds: float) -> str:
-    return time.strftime("%d %b %Y", time.localtime(seconds))

@@ -1,63 +1,42 @@
-"""Keeps the session state of the Documents page: its dialog, the chosen document, the last drop and removal.
+"""Keeps the session state of the Documents page: the chosen document, the last drop and removal, the address.
 
-No other module uses these keys.
+The address of a document's page, ?document=NAME&page=N, is opened and followed as pages are turned. What it
+names may be any text. No other module uses the key of the state.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.typing import UploadedFile
 
-from chatbot.errors import ProjectError
-from chatbot.ui import overlay
+from chatbot.app.app_context import AppContext
+from chatbot.errors import NotFoundError, ProjectError
+from chatbot.ui import overlay, session
+from chatbot.ui.overlay import OpenPage
 
 __all__ = [
     "AskedFile",
-    "added_last",
-    "address_written",
-    "ask_for",
-    "asked",
+    "Drop",
     "attempt",
     "choose",
-    "chosen",
-    "close_dialog",
-    "corrected",
-    "dialog",
-    "folder_wanted",
-    "note_corrected",
+    "follow_address",
+    "forget_removal",
     "note_drop",
-    "note_removed",
     "notify",
-    "problem",
+    "open_document",
+    "page_number",
     "put_remarks_away",
-    "put_undo_away",
-    "remarks",
-    "removed_last",
-    "upload_number",
+    "state",
     "uploaded",
     "want_folder",
-    "write_address",
+    "write_open",
 ]
 
-DIALOG, PROBLEM, REMOVED, UPLOAD, FOLDER, ADDRESS, ADDED, ASKED, REMARKS, CHOSEN, CORRECTED = (
-    f"document_{name}"
-    for name in (
-        "dialog",
-        "problem",
-        "removed",
-        "upload",
-        "folder",
-        "address",
-        "added",
-        "asked",
-        "remarks",
-        "chosen",
-        "corrected",
-    )
-)
+# No page number has more digits.
+MOST_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,32 +47,49 @@ class AskedFile:
     file: UploadedFile
 
 
-def ask_for(kind: str, name: str) -> None:
-    """Opens a dialog in the next run. kind: report | remove | erase."""
-    overlay.close_page()
-    st.session_state[DIALOG] = (kind, name)
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """What became of the files that were dropped last.
+
+    jobs: of those that are being added.
+    asked: those that need a decision.
+    remarks: (name, what is to be said of it).
+    """
+
+    jobs: Sequence[int] = ()
+    asked: Sequence[AskedFile] = ()
+    remarks: Sequence[tuple[str, str]] = ()
 
 
-def dialog() -> tuple[str, str]:
-    """Returns (kind, document's name) of the dialog to show, ("", "") for none."""
-    found: tuple[str, str] = st.session_state.get(DIALOG, ("", ""))
+@dataclass(slots=True)
+class DocumentsState:
+    """What the session keeps.
+
+    chosen: the document whose guide is shown, "" for none. corrected: whether its period or status was set
+        right just now.
+    removed: the document that was removed here last, "" for none.
+    uploads: the number of the field for files; each emptied field gets a new one. folder: it takes a folder.
+    address: (document, page) as last written to the address, ("", "") for none.
+    """
+
+    chosen: str = ""
+    corrected: bool = False
+    removed: str = ""
+    uploads: int = 0
+    folder: bool = False
+    drop: Drop = field(default_factory=Drop)
+    address: tuple[str, str] = ("", "")
+
+
+def state() -> DocumentsState:
+    """Returns the session's."""
+    found: DocumentsState = st.session_state.setdefault("documents", DocumentsState())
     return found
-
-
-def close_dialog() -> None:
-    """Closes the dialog."""
-    st.session_state.pop(DIALOG, None)
 
 
 def notify(message: str, hint: str = "") -> None:
     """Shows an error in the next run. hint: what to do."""
-    st.session_state[PROBLEM] = (message, hint)
-
-
-def problem() -> tuple[str, str]:
-    """Returns (message, hint) of an error, once; ("", "") if there was none."""
-    found: tuple[str, str] = st.session_state.pop(PROBLEM, ("", ""))
-    return found
+    session.notify(ProjectError(message, hint=hint))
 
 
 def attempt(do: Callable[[str], object], name: str) -> None:
@@ -104,105 +100,37 @@ def attempt(do: Callable[[str], object], name: str) -> None:
         notify(error.message, "" if "python -m" in error.hint else error.hint)
 
 
-def note_corrected(name: str) -> None:
-    """Notes that period or status of this document were set right just now."""
-    st.session_state[CORRECTED] = name
-
-
-def corrected() -> str:
-    """Returns the document whose period or status were set right last, "" once another is chosen."""
-    found: str = st.session_state.get(CORRECTED, "")
-    return found
-
-
-def note_removed(name: str) -> None:
-    """Notes that this document was removed here just now."""
-    st.session_state[REMOVED] = name
-
-
-def removed_last() -> str:
-    """Returns the document that was removed here last, "" for none."""
-    found: str = st.session_state.get(REMOVED, "")
-    return found
-
-
-def put_undo_away() -> None:
+def forget_removal() -> None:
     """Stops offering to undo the removal."""
-    st.session_state.pop(REMOVED, None)
-
-
-def upload_number() -> int:
-    """Returns the number of the field for files. Each emptied field gets a new one."""
-    found: int = st.session_state.setdefault(UPLOAD, 0)
-    return found
+    state().removed = ""
 
 
 def uploaded() -> None:
     """Empties the field, as its files were taken."""
-    st.session_state[UPLOAD] = upload_number() + 1
-
-
-def folder_wanted() -> bool:
-    """Tells whether the field takes a folder."""
-    return bool(st.session_state.get(FOLDER))
+    state().uploads += 1
 
 
 def want_folder(wanted: bool) -> None:
     """Makes the field take a folder, or files."""
-    st.session_state[FOLDER] = wanted
+    state().folder = wanted
     uploaded()
 
 
-def note_drop(jobs: Sequence[int], asked: Sequence[AskedFile], remarks: Sequence[tuple[str, str]]) -> None:
-    """Notes the last drop.
-
-    jobs: of the files that are being added.
-    asked: files that need a decision.
-    remarks: (name, what is to be said of it).
-    """
-    st.session_state[ADDED], st.session_state[ASKED] = tuple(jobs), tuple(asked)
-    st.session_state[REMARKS] = tuple(remarks)
-
-
-def added_last() -> tuple[int, ...]:
-    """Returns the jobs of the last drop."""
-    found: tuple[int, ...] = st.session_state.get(ADDED, ())
-    return found
-
-
-def asked() -> tuple[AskedFile, ...]:
-    """Returns the files that need a decision."""
-    found: tuple[AskedFile, ...] = st.session_state.get(ASKED, ())
-    return found
-
-
-def remarks() -> tuple[tuple[str, str], ...]:
-    """Returns what is to be said of files of the last drop, as (name, remark)."""
-    found: tuple[tuple[str, str], ...] = st.session_state.get(REMARKS, ())
-    return found
+def note_drop(
+    jobs: Sequence[int] = (), asked: Sequence[AskedFile] = (), remarks: Sequence[tuple[str, str]] = ()
+) -> None:
+    """Notes what became of files, see `Drop`."""
+    state().drop = Drop(tuple(jobs), tuple(asked), tuple(remarks))
 
 
 def put_remarks_away() -> None:
     """Says no more of the files of the last drop."""
-    st.session_state.pop(REMARKS, None)
-
-
-def chosen() -> str:
-    """Returns the document whose guide is shown, "" for none."""
-    found: str = st.session_state.get(CHOSEN, "")
-    return found
+    note_drop(state().drop.jobs, state().drop.asked)
 
 
 def choose(name: str) -> None:
     """Shows this document's guide, "" for none."""
-    st.session_state[CHOSEN] = name
-    st.session_state.pop(CORRECTED, None)
-
-
-def address_written() -> tuple[str, str]:
-    """Returns the (document, page) last written to the address, ("", "") for none."""
-    found: tuple[str, str] = st.session_state.get(ADDRESS, ("", ""))
-    return found
+    state().chosen, state().corrected = name, False
 
 
 def write_address(document: str, page: str) -> None:
@@ -212,4 +140,38 @@ def write_address(document: str, page: str) -> None:
             st.query_params[key] = value
         elif not value:
             st.query_params.pop(key, None)
-    st.session_state[ADDRESS] = (document, page)
+    state().address = (document, page)
+
+
+def follow_address(context: AppContext) -> None:
+    """Opens what the address asks for. To be called before anything is drawn."""
+    given = st.query_params.get("document", ""), st.query_params.get("page", "")
+    if given[0] and given != state().address:
+        open_document(context, given[0], page_number(given[1]))
+        write_address(*given)
+
+
+def open_document(context: AppContext, name: str, page: int = 1) -> None:
+    """Opens a page in the next run; for a number beyond the last page, the last.
+
+    If there is no such document, the next run says so.
+    """
+    overlay.close_dialog()
+    try:
+        version, named = next(iter(context.chatbot.library.scope([name]).items()))
+    except NotFoundError:
+        notify("There is no such document here.", "It was removed or has another name. Check the list.")
+        return
+    stored = context.chatbot.library.catalog.version(version)
+    overlay.open_page(OpenPage(named, version, max(1, min(page, stored.pages if stored else 1))))
+
+
+def write_open(opened: OpenPage | None) -> None:
+    """Makes the address of the Documents page lead to the page that is shown, None for none."""
+    if overlay.is_on("Documents"):
+        write_address(*((opened.document, str(opened.page)) if opened else ("", "")))
+
+
+def page_number(text: str) -> int:
+    """Returns the page that an address names, by default the first."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MOST_DIGITS else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -18,9 +19,10 @@ from chatbot.ui import session
 from chatbot.ui.answer_text import answer_html
 from chatbot.ui.answers import draw_given
 from chatbot.ui.browser_scripts import keep_place
+from chatbot.ui.page_parts import abreast, draw_button, draw_quiet, draw_quiet_button, follow
 from chatbot.ui.ratings import draw_under
 from chatbot.ui.routes import stop_address
-from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, plain_html, quiet_html
+from chatbot.ui.safe_text import counted, notice_html, paragraphs_html, plain_html
 
 __all__ = [
     "answer_message",
@@ -37,8 +39,6 @@ __all__ = [
 LONGEST_SHOWN_QUESTION = 2_000
 # Between two looks at an answer that another server writes.
 ELSEWHERE_SECONDS = 1.0
-# Between two looks at whether the marks of an answer are there.
-CHECKED_SECONDS = 0.5
 ELSEWHERE = "Another server is writing this answer …"
 ONLY_WORDS = "Only the text of this answer was kept. Ask again to see its pages."
 ENDINGS = {
@@ -49,21 +49,18 @@ ENDINGS = {
 
 def draw_exchanges(row: ConversationRow, said: Sequence[StoredExchange], context: AppContext) -> None:
     """Draws these exchanges, oldest first, and the button for earlier ones."""
-    if said:
-        first = said[0].number
-    else:
-        first = 1
+    first = said[0].number if said else 1
     if first > 1:
         most = min(session.settings(context).window, first - 1)
         label = f"Show {most} earlier" if first > 2 else "Show the one before"
         with st.container(key="earlier", horizontal_alignment="center"):
-            st.button(
+            draw_quiet_button(
                 label,
-                key="show-earlier",
+                "show-earlier",
+                session.show_earlier,
+                row.id,
+                first - most,
                 icon=":material/expand_less:",
-                type="tertiary",
-                on_click=session.show_earlier,
-                args=(row.id, first - most),
             )
     for one in said:
         draw_question(one.user, one.number, conversation=row.id)
@@ -87,7 +84,7 @@ def draw_question(
         shown = f"{question[:LONGEST_SHOWN_QUESTION]} … ({len(question):,} characters in all)"
     message = st.chat_message("user", avatar=":material/person:")
     with message:
-        if conversation and session.is_edited(conversation, number):
+        if conversation and st.session_state.get("edited") == (conversation, number):
             _edit(question, number)
         else:
             marked = f' data-exchange="{number}"' if number else ""
@@ -102,15 +99,8 @@ def draw_pencil(conversation: str, number: int) -> None:
     """Draws the button that puts the question of an exchange into a field."""
     said = "Change this question and ask it again"
     key = f"pencil-{number}"
-    st.button(
-        said,
-        key=key,
-        icon=":material/edit:",
-        type="tertiary",
-        help=said,
-        on_click=session.begin_edit,
-        args=(conversation, number),
-    )
+    edit = partial(st.session_state.update, edited=(conversation, number))
+    draw_quiet_button(said, key, edit, icon=":material/edit:", help=said)
 
 
 def _edit(question: str, number: int) -> None:
@@ -126,7 +116,7 @@ def _edit(question: str, number: int) -> None:
             max_chars=LONGEST_QUESTION,
             label_visibility="collapsed",
         )
-        with st.container(horizontal=True, gap="small"):
+        with abreast(gap="small"):
             asked = st.form_submit_button(
                 "Ask",
                 type="primary",
@@ -138,7 +128,7 @@ def _edit(question: str, number: int) -> None:
     if asked and changed.strip():
         session.ask_again(changed.strip())
     if left or (asked and changed.strip()):
-        session.end_edit()
+        st.session_state.pop("edited", None)
         st.rerun()
 
 
@@ -153,13 +143,7 @@ def answer_message() -> DeltaGenerator:
 
 def draw_ask_again(question: str, number: int) -> None:
     """Draws the button that asks a question once more."""
-    st.button(
-        "Ask again",
-        key=f"again-{number}",
-        icon=":material/refresh:",
-        on_click=session.ask_again,
-        args=(question,),
-    )
+    draw_button("Ask again", f"again-{number}", session.ask_again, question, icon=":material/refresh:")
 
 
 def has_model(context: AppContext) -> bool:
@@ -184,7 +168,7 @@ def _draw_answer(one: StoredExchange, context: AppContext) -> None:
     elif one.state != "complete":
         if one.assistant:
             st.html(answer_html(one.assistant))
-        st.html(quiet_html(ENDINGS.get(one.state, ENDINGS["interrupted"])))
+        draw_quiet(ENDINGS.get(one.state, ENDINGS["interrupted"]))
         draw_ask_again(one.user, one.number)
     else:
         _draw_complete(one, context)
@@ -201,12 +185,7 @@ def _follow_elsewhere(one: StoredExchange, context: AppContext) -> None:
     if now.assistant:
         st.html(answer_html(now.assistant, by_model=has_model(context)))
     st.html(f'<p class="stage" role="status">{ELSEWHERE}</p>')
-    st.button(
-        "Stop",
-        key=f"stop-elsewhere-{one.number}",
-        on_click=context.asked.stop,
-        args=(one.conversation, session.owner()),
-    )
+    draw_button("Stop", f"stop-elsewhere-{one.number}", context.asked.stop, one.conversation, session.owner())
 
 
 def _draw_complete(one: StoredExchange, context: AppContext) -> None:
@@ -229,20 +208,21 @@ def draw_answered(given: Given, context: AppContext) -> None:
     fresh = checking is not None and bool(checking.question)
     draw_given(given, context, read_back=checking is not None, fresh=fresh)
     if checking is not None:
-        st.fragment(_follow_check, run_every=CHECKED_SECONDS)(checking)
+        follow(partial(_draw_check, checking), lambda: not checking.over)
         return
     draw_under(given, context)
     if conversation and given.number > 0:
         _draw_proposed(given)
     if conversation and given.number > 0 and _can_be_read(given.answer, context):
-        st.button(
+        draw_quiet_button(
             "Check now",
-            key=f"check-{given.number}",
+            f"check-{given.number}",
+            context.asked.read_back,
+            conversation,
+            given.number,
+            owner,
             icon=":material/fact_check:",
-            type="tertiary",
             help="Has the chat model compare each statement with its pages",
-            on_click=context.asked.read_back,
-            args=(conversation, given.number, owner),
         )
 
 
@@ -258,12 +238,13 @@ def _draw_proposed(given: Given) -> None:
             f'<code class="sent">{plain_html(arguments)}</code>. It has read your documents: look at what it '
             "would send.</p>"
         )
-        st.button(
+        draw_button(
             "Call it and answer again",
-            key=f"call-{given.number}-{at}",
+            f"call-{given.number}-{at}",
+            session.ask_again,
+            given.answer.question,
+            (call.tool, arguments),
             icon=":material/send:",
-            on_click=session.ask_again,
-            args=(given.answer.question, (call.tool, arguments)),
         )
 
 
@@ -278,10 +259,8 @@ def _can_be_read(answer: Answer, context: AppContext) -> bool:
     return verifier is not None and context.chatbot.reading.may_read(verifier)
 
 
-def _follow_check(asking: Asking) -> None:
-    """Says that an answer is read back, and draws the page anew when its marks are there."""
-    if asking.over:
-        st.rerun()
+def _draw_check(asking: Asking) -> None:
+    """Says that an answer is read back."""
     stage = asking.stage
     known = stage.name == "checking" and stage.total
     said = counted(stage.total, "statement") if known else "the answer"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -11,13 +12,14 @@ import streamlit as st
 from chatbot.app.app_context import AppContext
 from chatbot.app.downloads import Download
 from chatbot.app.running_comparisons import Running
+from chatbot.comparison.key_figure_records import KeyFigure
+from chatbot.comparison.key_figures import FigureColumn
 from chatbot.store.document_names import with_titles
 from chatbot.ui import overlay
-from chatbot.ui.download_links import draw_download
 from chatbot.ui.list_controls import page_of
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.page_view import show_open_page
-from chatbot.ui.safe_text import NOTHING, notice_html, plain_html, plain_markdown
+from chatbot.ui.page_parts import abreast, draw_button, draw_download, draw_notice, follow
+from chatbot.ui.safe_text import NOTHING, plain_html, plain_markdown
 
 __all__ = [
     "Drawing",
@@ -26,16 +28,15 @@ __all__ = [
     "PageLink",
     "draw_figures",
     "draw_file",
-    "draw_pane",
     "draw_table",
+    "pages_of",
 ]
 
-POLL_SECONDS = 0.5
+# The pages that a figure opens.
+MOST_PAGES = 2
 # The columns that scroll beside one another; there are pages of more.
 MOST_COLUMNS = 60
 MIMES = {"csv": "text/csv", "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"}
-# The field that takes which cell was pressed, what the cells open, and the part of the page that opens it.
-PRESSED, OPENS, PLACE = "cell", "cell-pages", "figures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +83,10 @@ class Drawing:
 
 def draw_table(running: Running, drawing: Drawing, context: AppContext) -> None:
     """Draws how far a table is and what has come, again twice a second while it is on its way."""
-    polled = running.busy
-    st.fragment(_draw_table, run_every=POLL_SECONDS if polled else None)(running, drawing, context, polled)
+    follow(partial(_draw_table, running, drawing, context), lambda: running.busy)
 
 
-def _draw_table(running: Running, drawing: Drawing, context: AppContext, polled: bool) -> None:
+def _draw_table(running: Running, drawing: Drawing, context: AppContext) -> None:
     """What is complete is drawn in another place than what is not, so that nothing of either stays in the
     other.
     """
@@ -97,12 +97,10 @@ def _draw_table(running: Running, drawing: Drawing, context: AppContext, polled:
         _draw_progress(running, drawing, context)
         titles = context.chatbot.titles()
         for notice in running.told():
-            st.html(notice_html(with_titles(notice.text, titles), notice.hint))
+            draw_notice(with_titles(notice.text, titles), notice.hint)
         drawing.draw(running)
     if busy:
         st.html(NOTHING)
-    if polled != running.busy:
-        st.rerun()
 
 
 def _draw_progress(running: Running, drawing: Drawing, context: AppContext) -> None:
@@ -110,45 +108,28 @@ def _draw_progress(running: Running, drawing: Drawing, context: AppContext) -> N
     said = "" if running.busy else drawing.summary(found, total)
     if not (running.busy or said or running.lacking):
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="compare-progress"):
+    with abreast(key="compare-progress"):
         if running.busy:
             label = drawing.named(running.asking) if running.asking else "Waiting for its turn"
             text = plain_markdown(f"{label}: {len(found)} of {total} done")
             st.progress(min(1.0, len(found) / max(1, total)), text=text)
-            st.button("Stop", key="compare-stop", icon=":material/stop_circle:", on_click=running.stop)
+            draw_button("Stop", "compare-stop", running.stop, icon=":material/stop_circle:")
             return
         if said:
             st.html(f'<p class="quiet" role="status">{said}</p>')
         if running.lacking:
-            st.button("Continue", key="compare-on", on_click=context.comparisons.go_on, args=(running,))
-
-
-@st.fragment
-def draw_pane(context: AppContext) -> None:
-    """Draws the pane with the page of the cell that was pressed. To be called before the tables are drawn."""
-    # Never shown: static/interaction.js writes into it. A button for each cell would take seconds.
-    st.text_input("Cell", key=PRESSED, on_change=_open)
-    show_open_page(context, place=PLACE)
-
-
-def _open() -> None:
-    opened = st.session_state.get(OPENS, {}).get(st.session_state[PRESSED].partition(" ")[0])
-    if opened is not None:
-        overlay.open_page(opened, place=PLACE)
+            draw_button("Continue", "compare-on", context.comparisons.go_on, running)
 
 
 def draw_figures(table: FigureTable, number: int = 0) -> None:
     """Draws a table. number: of it on the page, from 0."""
-    if not number:
-        st.session_state[OPENS] = {}
-    opens: dict[str, OpenPage] = st.session_state[OPENS]
     shown = page_of(range(len(table.columns)), MOST_COLUMNS, key=f"compared-columns-{number}")
     corner = "<td></td>" if any(table.rows) else ""
     heads = "".join(f'<th scope="col">{table.columns[at]}</th>' for at in shown)
     lines = []
-    for row, heading in enumerate(table.rows):
+    for line, heading in enumerate(table.rows):
         cells = "".join(
-            f"<td>{_cell_html(table.cell(row, at), f'{number}-{row}-{at}', opens)}</td>" for at in shown
+            f"<td>{_cell_html(table.cell(line, at), f'{number}-{line}-{at}')}</td>" for at in shown
         )
         head = f'<th scope="row">{heading}</th>' if corner else ""
         lines.append(f"<tr>{head}{cells}</tr>")
@@ -160,20 +141,27 @@ def draw_figures(table: FigureTable, number: int = 0) -> None:
     )
 
 
-def _cell_html(cell: FigureCell, key: str, opens: dict[str, OpenPage]) -> str:
-    """key: of the cell. opens: takes what its buttons open."""
-    buttons = []
-    for at, link in enumerate(cell.pages):
-        opens[f"{key}-{at}"] = link.opened
-        buttons.append(
-            f'<button type="button" data-cell="{key}-{at}" data-tip="{plain_html(link.told)}">'
-            f"{link.html}</button>"
-        )
+def _cell_html(cell: FigureCell, key: str) -> str:
+    buttons = [
+        f'<button type="button" {overlay.offer(f"{key}-{at}", link.opened)} '
+        f'data-tip="{plain_html(link.told)}">{link.html}</button>'
+        for at, link in enumerate(cell.pages)
+    ]
     return cell.html + " ".join(buttons)
+
+
+def pages_of(figure: KeyFigure, column: FigureColumn) -> list[tuple[KeyFigure, OpenPage]]:
+    """Returns the cells of a figure on the first pages that it is from, each with its row to be opened."""
+    cells = {cell.page: cell for cell in reversed(figure.cells)}
+    at = column.document, column.version
+    return [
+        (cell, OpenPage(*at, cell.page, cell.quote, cell.page, start=cell.start))
+        for cell in list(cells.values())[:MOST_PAGES]
+    ]
 
 
 def draw_file(kind: str, name: str, make: Callable[[], bytes], said: str, context: AppContext) -> None:
     """Offers a table as a file. kind: "csv" or "xlsx". name: without its ending. make: see Download."""
     file = Download(make, f"{name}.{kind}", MIMES[kind])
-    label, icon = f"Download as {kind.upper()}", ":material/download:"
-    draw_download(label, context.downloads, f"table-{kind}", file, icon=icon, said=said)
+    label = f"Download as {kind.upper()}"
+    draw_download(label, context.downloads, f"table-{kind}", file, icon=":material/download:", said=said)

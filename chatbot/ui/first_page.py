@@ -12,15 +12,14 @@ from streamlit.typing import UploadedFile
 
 from chatbot.app.app_context import AppContext
 from chatbot.records import DocumentRow
-from chatbot.settings import is_installed
 from chatbot.ui import document_session, overlay
 from chatbot.ui.document_jobs import draw_added
 from chatbot.ui.example_questions import draw_examples, example_questions, is_sample
 from chatbot.ui.model_choice import draw_invitation
 from chatbot.ui.overlay import OpenPage
-from chatbot.ui.page_view import show_open_page
+from chatbot.ui.page_parts import abreast, draw_quiet, draw_quiet_button
 from chatbot.ui.routes import cover_address
-from chatbot.ui.safe_text import plain_html, quiet_html, short
+from chatbot.ui.safe_text import plain_html, short
 from ingestion.reading.formats import SUFFIXES
 
 __all__ = ["draw_first_page"]
@@ -34,8 +33,6 @@ MOST_COVERS = 6
 LONGEST_TITLE = 90
 DROP = "Add documents to ask about"
 SAMPLES = "Valmora is made up: its documents are samples to try."
-# The part of the page that draws the page of a cover.
-COVERS = "covers"
 
 
 def draw_first_page(
@@ -53,7 +50,7 @@ def draw_first_page(
         if documents:
             _draw_ways(context)
         else:
-            st.html(quiet_html(EMPTY))
+            draw_quiet(EMPTY)
         if add is not None:
             # It is one line below the promise where there are documents.
             with st.container(key="drop-more" if documents else "drop-first"):
@@ -63,14 +60,11 @@ def draw_first_page(
             draw_examples(example_questions(documents, chatbot.library, chatbot.titles()))
             _draw_covers(documents, context)
             _draw_samples(documents, context)
-        if not documents and not is_installed():
-            made = "`make samples` makes four sample documents in `documents/samples`"
-            st.caption(f"No document to hand? {made}, and `make run` adds them.")
 
 
 def _draw_ways(context: AppContext) -> None:
     """Draws the ways to what else there is."""
-    with st.container(key="first-ways", horizontal=True, gap="small"):
+    with abreast(key="first-ways", gap="small"):
         st.page_link("key_figures_page.py", label="See all key figures", icon=":material/monitoring:")
         st.page_link("compare_page.py", label="Compare documents", icon=":material/table_chart:")
         draw_invitation(context, "first")
@@ -80,10 +74,10 @@ def _draw_samples(documents: Sequence[DocumentRow], context: AppContext) -> None
     """Says that the samples are no real documents, with a button that removes them."""
     samples = [row.name for row in documents if is_sample(row.name)]
     if samples:
-        with st.container(key="samples", horizontal=True, vertical_alignment="center", gap="small"):
-            st.html(quiet_html(SAMPLES))
+        with abreast(key="samples", gap="small"):
+            draw_quiet(SAMPLES)
             remove = partial(_remove, samples, context)
-            st.button("Remove the samples", key="samples-away", type="tertiary", on_click=remove)
+            draw_quiet_button("Remove the samples", "samples-away", remove)
 
 
 def _remove(names: Sequence[str], context: AppContext) -> None:
@@ -91,9 +85,8 @@ def _remove(names: Sequence[str], context: AppContext) -> None:
         document_session.attempt(context.chatbot.remove, name)
 
 
-@st.fragment
 def _draw_covers(documents: Sequence[DocumentRow], context: AppContext) -> None:
-    """Draws the newest documents as covers that open. A fragment, so that a page opens at once."""
+    """Draws the newest documents as covers that open."""
     titles = context.chatbot.titles()
     newest = sorted(documents, key=lambda row: -row.added_at)[:MOST_COVERS]
     more = len(documents) - len(newest)
@@ -106,21 +99,12 @@ def _draw_covers(documents: Sequence[DocumentRow], context: AppContext) -> None:
         for index, (name, version) in enumerate(shown)
     )
     st.html(f'<p class="quiet">{count}</p><div class="covers">{covers}</div>')
-    with st.container(key="pressed-covers"):
-        for index, (name, version) in enumerate(shown):
-            opened = OpenPage(name, version, 1)
-            st.button(
-                f"Cover {index + 1}",
-                key=f"cover-{index}",
-                on_click=overlay.open_page,
-                args=(opened, (), COVERS),
-            )
-    show_open_page(context, place=COVERS)
 
 
 def _cover_html(index: int, name: str, version: int, title: str) -> str:
+    offered = overlay.offer(f"cover-{index}", OpenPage(name, version, 1))
     return (
-        f'<button type="button" class="cover" data-press="cover-{index}" data-tip="{plain_html(name)}">'
+        f'<button type="button" class="cover" {offered} data-tip="{plain_html(name)}">'
         f'<img src="{cover_address(version)}" alt="" width="120" height="156">'
         f"<span>{plain_html(short(title, LONGEST_TITLE))}</span></button>"
     )
@@ -131,7 +115,7 @@ def _draw_field(context: AppContext, add: Callable[[list[UploadedFile]], object]
         DROP,
         type=list(SUFFIXES),
         accept_multiple_files=True,
-        key=f"first-{document_session.upload_number()}",
+        key=f"first-{document_session.state().uploads}",
         max_upload_size=max(1, int(context.settings.max_upload_mb)),
     )
     if files:

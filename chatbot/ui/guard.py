@@ -127,19 +127,14 @@ def _is_inside(path: str) -> bool:
     The path may be below the server's own address.
     """
     _, inner, rest = path.partition(INNER)
-    if inner:
-        return not rest.startswith(OUTSIDE)
-    return path.startswith(OWN)
+    return not rest.startswith(OUTSIDE) if inner else path.startswith(OWN)
 
 
 def _is_allowed(host: str, allowed: Sequence[str]) -> bool:
     if not allowed:
         return True
     try:
-        if HOST.fullmatch(host):
-            name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
-        else:
-            name = ""
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".") if HOST.fullmatch(host) else ""
     except ValueError:
         return False
     for entry in (entry.strip().lower().rstrip(".") for entry in allowed):
@@ -186,10 +181,7 @@ def _cookie(scope: Scope, headers: dict[str, str]) -> list[tuple[bytes, bytes]]:
     given = _owner_of(headers.get("cookie", ""))
     if given and not visit:
         return []
-    if scope.get("scheme") == "https":
-        secure = "; Secure"
-    else:
-        secure = ""
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
     mark = given or secrets.token_urlsafe(16)
     text = f"{OWNER_COOKIE}={mark}; Path=/; Max-Age={COOKIE_SECONDS}; HttpOnly; SameSite=Strict{secure}"
     return [(b"set-cookie", text.encode("ascii"))]

@@ -10,7 +10,7 @@ import streamlit as st
 from chatbot.app.app_context import AppContext
 from chatbot.app.running_comparisons import AskedFigures, Running
 from chatbot.comparison.key_figure_files import gap_text, original_text, sheet_csv, sheet_xlsx
-from chatbot.comparison.key_figure_records import DocumentFigures, KeyFigure
+from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.comparison.key_figures import (
     FigureColumn,
     KeyFigureSheet,
@@ -20,8 +20,6 @@ from chatbot.comparison.key_figures import (
 )
 from chatbot.records import PageRef
 from chatbot.ui import session
-from chatbot.ui.app_opening import opening
-from chatbot.ui.compare_start import teach
 from chatbot.ui.figure_table import (
     Drawing,
     FigureCell,
@@ -29,17 +27,17 @@ from chatbot.ui.figure_table import (
     PageLink,
     draw_figures,
     draw_file,
-    draw_pane,
     draw_table,
+    pages_of,
 )
-from chatbot.ui.overlay import OpenPage
-from chatbot.ui.safe_text import page_text, plain_html, quiet_html, short
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.page_parts import abreast, choose_documents, draw_quiet, teach
+from chatbot.ui.safe_text import page_text, plain_html, short
 
 # So long a page waits for a sheet before it shows progress: ten annual reports take less.
 WAIT_SECONDS = 3.0
 DOCUMENTS, PERIODS, RUN = "figures-documents", "figures-periods", "figures-run"
 LONGEST_NAME = 60
-MOST_PAGES = 2
 # Documents without figures that are named together.
 MOST_NAMED = 8
 WHAT = "The main figures from your documents' tables. Press one to see its row on the page."
@@ -47,25 +45,14 @@ WHAT = "The main figures from your documents' tables. Press one to see its row o
 
 def show(context: AppContext) -> None:
     """Draws the choice of documents and their sheet, which makes itself."""
-    rows = [row for row in context.chatbot.documents() if row.removed_at is None]
+    rows = session.documents(context)
     st.title("Key figures", anchor=False)
     if not rows:
         teach(WHAT)
         return
-    st.html(quiet_html(WHAT))
+    draw_quiet(WHAT)
     names = sorted(row.name for row in rows)
-    titles = context.chatbot.titles()
-    with st.container(key="compare-fields"):
-        st.multiselect(
-            "Documents",
-            names,
-            key=DOCUMENTS,
-            format_func=lambda name: titles.get(name, name),
-            placeholder="All documents",
-            wrap=True,
-            persist_state="session",
-        )
-    draw_pane(context)
+    choose_documents(st.container(key="compare-fields"), names, DOCUMENTS, "All documents", context)
     chosen = [name for name in st.session_state.get(DOCUMENTS, []) if name in names]
     asked = AskedFigures(tuple(chosen or names), tuple(rows))
     before: Running | None = st.session_state.get(RUN)
@@ -76,14 +63,12 @@ def show(context: AppContext) -> None:
         running = context.comparisons.begin(asked, session.owner())
         running.wait(WAIT_SECONDS)
     st.session_state[RUN] = running
-
-    def named(document: str) -> str:
-        return f"Reading {short(context.chatbot.title(document), LONGEST_NAME)}"
-
-    def summary(found: Mapping[str, DocumentFigures], total: int) -> str:
-        return "You stopped it, so some documents are missing." if len(found) < total else ""
-
-    draw_table(running, Drawing(named, summary, partial(_draw_found, context)), context)
+    drawing = Drawing(
+        lambda document: f"Reading {short(context.chatbot.title(document), LONGEST_NAME)}",
+        lambda found, total: "You stopped it, so some documents are missing." * (len(found) < total),
+        partial(_draw_found, context),
+    )
+    draw_table(running, drawing, context)
 
 
 def _draw_found(context: AppContext, running: Running) -> None:
@@ -99,7 +84,7 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         st.html('<p class="refusal">No key figures were found in tables</p>')
         _draw_remarks(sheet, titles)
         return
-    with st.container(horizontal=True, vertical_alignment="center", key="figures-files"):
+    with abreast(key="figures-files"):
         every = len(sheet.main) == len(sheet.columns) or st.toggle("All periods", key=PERIODS)
         lines = "One line per figure, with document, period, page, row and the figure as printed."
         draw_file("csv", "key-figures", partial(sheet_csv, sheet), lines, context)
@@ -109,7 +94,7 @@ def _draw_sheet(sheet: KeyFigureSheet, context: AppContext) -> None:
         draw_figures(_table(part, part.columns if every else part.main, titles), number)
     _draw_remarks(sheet, titles)
     if sheet.lacking:
-        st.html(quiet_html(f"In no table of these documents: {', '.join(sheet.lacking)}."))
+        draw_quiet(f"Not recognised in these tables: {', '.join(sheet.lacking)}.")
 
 
 def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
@@ -117,7 +102,7 @@ def _draw_remarks(sheet: KeyFigureSheet, titles: Mapping[str, str]) -> None:
     for remark in dict.fromkeys(sheet.remarks.values()):
         names = [titles.get(name, name) for name, said in sheet.remarks.items() if said == remark]
         more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-        st.html(quiet_html(f"{'; '.join(names[:MOST_NAMED])}{more}: {remark}."))
+        draw_quiet(f"{'; '.join(names[:MOST_NAMED])}{more}: {remark}.")
 
 
 def _table(part: KeyFigureSheet, columns: Sequence[FigureColumn], titles: Mapping[str, str]) -> FigureTable:
@@ -144,8 +129,10 @@ def _cell(part: KeyFigureSheet, row: SheetRow, column: FigureColumn) -> FigureCe
     if figure is None:
         said = plain_html(gap_text(row, elsewhere=part.is_elsewhere(row, column)))
         return FigureCell(f'<span class="gap" data-tip="{said}"><span class="unseen">{said}</span>–</span>')
-    cells = {cell.page: cell for cell in reversed(figure.cells)}
-    links = [_link(column, cell) for cell in list(cells.values())[:MOST_PAGES]]
+    links = []
+    for cell, opened in pages_of(figure, column):
+        told = f"{page_text(PageRef('', cell.page, cell.page_label))}, as printed: {original_text(cell)}"
+        links.append(PageLink(f"<small>p.\u00a0{cell.page}</small>", told, opened))
     amount = f'<span class="amount">{plain_html(row.text_of(figure))}</span>'
     if figure.formula:
         told = plain_html(original_text(figure))
@@ -154,14 +141,6 @@ def _cell(part: KeyFigureSheet, row: SheetRow, column: FigureColumn) -> FigureCe
         )
     first = PageLink(f"{amount} {links[0].html}", links[0].told, links[0].opened)
     return FigureCell("", [first, *links[1:]])
-
-
-def _link(column: FigureColumn, cell: KeyFigure) -> PageLink:
-    """Opens the page of a cell, with its row marked."""
-    where = page_text(PageRef("", cell.page, cell.page_label))
-    opened = OpenPage(column.document, column.version, cell.page, cell.quote, cell.page, start=cell.start)
-    told = f"{where}, as printed: {original_text(cell)}"
-    return PageLink(f"<small>p.\u00a0{cell.page}</small>", told, opened)
 
 
 if __name__ == "__main__" and (context := opening().context) is not None:

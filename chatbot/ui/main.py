@@ -10,11 +10,12 @@ from chatbot.app.app_context import AppContext, AppOpening
 from chatbot.models.addresses import endpoint_host, sees_pictures
 from chatbot.settings import Settings
 from chatbot.ui import address, overlay, session, uploads
-from chatbot.ui.app_opening import opening
 from chatbot.ui.browser_scripts import add_scripts
 from chatbot.ui.index_html import ADDRESSES, PAGES
-from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in
-from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_html
+from chatbot.ui.network_exposure import OPEN_WARNING, lacks_sign_in, opening
+from chatbot.ui.page_parts import draw_notice, draw_problem
+from chatbot.ui.page_view import draw_over
+from chatbot.ui.safe_text import paragraphs_html, plain_html
 from chatbot.ui.sign_in import draw_sign_in, draw_signed_in, may_enter
 from chatbot.ui.streamlit_internals import begin_at_top
 
@@ -44,7 +45,7 @@ def show() -> None:
     uploads.admit()
     address.follow()
     if lacks_sign_in():
-        st.html(notice_html(OPEN_WARNING))
+        draw_notice(OPEN_WARNING)
     current = opening()
     current.wait(PATIENCE_SECONDS)
     if current.error is not None:
@@ -53,6 +54,7 @@ def show() -> None:
         _starting()
     else:
         overlay.enter(page.title)
+        draw_over(current.context)
         page.run()
         _what_leaves(current.context)
 
@@ -78,7 +80,7 @@ def _starting() -> None:
 def _cannot_open(current: AppOpening) -> None:
     assert current.error is not None
     st.title("The documents cannot be opened", anchor=False)
-    st.html(notice_html(current.error.message, current.error.hint))
+    draw_problem(current.error)
     if st.button("Try again", type="primary"):
         opening(again=True)
         st.rerun()
@@ -86,19 +88,12 @@ def _cannot_open(current: AppOpening) -> None:
 
 def _what_leaves(context: AppContext) -> None:
     """Says in one line, always in sight, what is sent where."""
+    own = context.chatbot.own.is_own(session.owner())
+    lines = sent_lines(context.settings, session.settings(context), own=own)
     with st.sidebar:
         draw_signed_in()
-    with st.sidebar, st.container(key="leaves"):
-        st.html(
-            "".join(
-                f'<p class="quiet">{line}</p>'
-                for line in sent_lines(
-                    context.settings,
-                    session.settings(context),
-                    own=context.chatbot.own.is_own(session.owner()),
-                )
-            )
-        )
+        with st.container(key="leaves"):
+            st.html("".join(f'<p class="quiet">{line}</p>' for line in lines))
 
 
 def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
@@ -108,27 +103,17 @@ def sent_lines(settings: Settings, mine: Settings, *, own: bool) -> list[str]:
     mine: the user's, which are used for answering.
     own: whether the user chose that model, or none.
     """
-    lines = []
     chosen = " You chose this on the Settings page." if own else ""
+    lines = [f"Answers: in the documents' own words.{chosen}"]
     if mine.chat_model:
         host = f"<strong>{plain_html(endpoint_host(mine))}</strong>"
         seen = ", excerpts and pictures of pages" if sees_pictures(mine) else " and excerpts"
-        lines += [
-            (
-                f"Answers: questions, earlier exchanges{seen} go to {host} "
-                f"({plain_html(mine.chat_model)}).{chosen}"
-            )
-        ]
-    else:
-        lines += [f"Answers: in the documents' own words.{chosen}"]
+        model = plain_html(mine.chat_model)
+        lines = [f"Answers: questions, earlier exchanges{seen} go to {host} ({model}).{chosen}"]
     if not settings.embeds_here:
         host = f"<strong>{plain_html(endpoint_host(settings))}</strong>"
-        lines += [
-            (
-                f"Search: all text of the documents and every question go to {host} "
-                f"({plain_html(settings.embedding_model)})."
-            )
-        ]
+        model = plain_html(settings.embedding_model)
+        lines += [f"Search: all text of the documents and every question go to {host} ({model})."]
     if settings.offline:
         lines += ["Offline: nothing leaves this machine, whatever else is set."]
     elif len(lines) == 1 and not mine.chat_model:

@@ -1,43 +1,19 @@
-"""Shows the dialogs of the Memory page, one at a time. Each memory's own tab draws its dialogs."""
+"""Draws the buttons of the tabs of the memories that open dialogs, and the ends of those."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import streamlit as st
 
-from chatbot.app.app_context import AppContext
-from chatbot.errors import NotFoundError, ProjectError
-from chatbot.ui import session
+from chatbot.ui import overlay
+from chatbot.ui.overlay import Dialog, ask_for
+from chatbot.ui.page_parts import abreast, draw_quiet_button, draw_two_ways
+from chatbot.ui.session import attempt
 
-__all__ = [
-    "Dialog",
-    "ask_for",
-    "attempt",
-    "draw_button",
-    "draw_changes",
-    "draw_choice",
-    "finish",
-    "show_dialog",
-]
+__all__ = ["Dialog", "ask_for", "attempt", "draw_button", "draw_changes", "draw_choice", "finish"]
 
-STATE = "memory_dialog"
 Change = Callable[[], object]
-
-
-@dataclass(frozen=True, slots=True)
-class Dialog:
-    """A dialog. draw: draws its inside, given its subject."""
-
-    title: str
-    draw: Callable[[Any, AppContext], None]
-
-
-def ask_for(dialog: Dialog, one: object) -> None:
-    """Opens a dialog in the next run. one: its subject."""
-    st.session_state[STATE] = (dialog, one)
 
 
 def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str) -> None:
@@ -46,7 +22,7 @@ def draw_changes(edit: Dialog, delete: Dialog, one: object, key: str, what: str)
     key: the end of their keys.
     what: what they stand beside, for users who cannot see it.
     """
-    with st.container(horizontal=True, gap="small"):
+    with abreast(gap="small"):
         draw_button("Correct", f"edit-{key}", ask_for, edit, one, told=f"Correct this {what}")
         draw_button("Delete", f"delete-{key}", ask_for, delete, one, told=f"Delete this {what}")
 
@@ -59,42 +35,16 @@ def draw_button(
     click: called with what is given.
     told: its tooltip.
     """
-    st.button(label, key=key, type="tertiary", help=told, on_click=click, args=given)
-
-
-def show_dialog(context: AppContext) -> None:
-    """Opens the dialog that was asked for, if any."""
-    if STATE in st.session_state:
-        dialog, one = st.session_state[STATE]
-        st.dialog(dialog.title, on_dismiss=_close)(dialog.draw)(one, context)
-
-
-def attempt(change: Change) -> None:
-    """Changes something. The next run reports errors, except that it is already gone, as the list shows."""
-    try:
-        change()
-    except NotFoundError:
-        return
-    except ProjectError as error:
-        session.notify(error)
+    draw_quiet_button(label, key, click, *given, help=told)
 
 
 def finish(change: Change) -> None:
     """Changes something, closes the dialog and draws the page again."""
     attempt(change)
-    _close()
+    overlay.close_dialog()
     st.rerun()
 
 
 def draw_choice(change: Change) -> None:
     """Draws the two buttons below the question whether to delete something."""
-    with st.container(horizontal=True):
-        if st.button("Delete", key="dialog-yes", type="primary"):
-            finish(change)
-        if st.button("Keep it", key="dialog-no"):
-            _close()
-            st.rerun()
-
-
-def _close() -> None:
-    st.session_state.pop(STATE, None)
+    draw_two_ways("Delete", "Keep it", lambda: attempt(change))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,11 @@ from chatbot.app.downloads import Download
 from chatbot.app.file_import import FileImport
 from chatbot.memory.import_files import Progress
 from chatbot.ui import uploads
-from chatbot.ui.download_links import draw_download
-from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, short
+from chatbot.ui.page_parts import draw_download, draw_notice, follow
+from chatbot.ui.safe_text import plain_html, plain_markdown, short
 
 __all__ = ["Files", "draw_files", "lines_html"]
 
-POLL_SECONDS = 0.5
 Load = Callable[[Path, str, Progress], object]
 
 
@@ -56,8 +56,8 @@ def draw_files(
     label = "Import or export" if files.name else "Import"
     with st.expander(label, key=f"files-of-{files.memory}", expanded=running is not None):
         _draw_import(files, load)
-        polled = running is not None and not running.finished
-        st.fragment(_draw_progress, run_every=POLL_SECONDS if polled else None)(files, polled)
+        if running is not None:
+            follow(partial(_draw_progress, running, files), lambda: not running.finished)
         if export is not None:
             download = Download(lambda: b"".join(export()), files.name, "application/jsonl")
             draw_download(
@@ -94,10 +94,7 @@ def _draw_import(files: Files, load: Load) -> None:
         st.rerun()
 
 
-def _draw_progress(files: Files, polled: bool) -> None:
-    running: FileImport | None = st.session_state.get(_running(files))
-    if running is None:
-        return
+def _draw_progress(running: FileImport, files: Files) -> None:
     name = short(running.name, 60)
     if not running.finished:
         done, total = running.progress
@@ -105,9 +102,7 @@ def _draw_progress(files: Files, polled: bool) -> None:
             done / total if total else 0.0,
             text=f"{plain_markdown(name)}: {f'{done:,} of {total:,} prepared' if total else 'reading'}",
         )
-    elif polled:  # the list has more now
-        st.rerun()
     elif running.error is not None:
-        st.html(notice_html(f"{name}: {running.error.message}", running.error.hint))
+        draw_notice(f"{name}: {running.error.message}", running.error.hint)
     elif running.imported is not None:
         st.html(lines_html(files.told(name, running.imported)))

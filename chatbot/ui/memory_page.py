@@ -10,9 +10,8 @@ from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.memory.layers import layers_with
 from chatbot.ui import session
-from chatbot.ui.app_opening import opening
-from chatbot.ui.memory_dialogs import show_dialog
-from chatbot.ui.safe_text import notice_html, quiet_html
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.page_parts import draw_problem, draw_quiet
 
 WHOSE = (
     "What guides later answers beside the documents. Your ratings and advice are used {} only, "
@@ -23,24 +22,23 @@ WHOSE = (
 def show(context: AppContext) -> None:
     """Draws the page."""
     st.title("Memory", anchor=False)
-    st.html(quiet_html(WHOSE.format(session.where_seen())))
+    draw_quiet(WHOSE.format(session.where_seen()))
     problem = session.notified()
     if problem is not None:
-        st.html(notice_html(problem.message, problem.hint))
+        draw_problem(problem)
     layers = layers_with("tab")
     tabs = st.tabs([one.tab for one in layers], key="memory-tab", on_change="rerun")
     for tab, layer in zip(tabs, layers, strict=True):
         if tab.open:
             with tab:
                 _draw(layer.part("tab").draw, context)
-    show_dialog(context)
 
 
 def _draw(draw: Callable[[AppContext], None], context: AppContext) -> None:
     try:
         draw(context)
     except ProjectError as error:  # one memory that cannot be read leaves the others as they are
-        st.html(notice_html(error.message, error.hint))
+        draw_problem(error)
 
 
 if __name__ == "__main__" and (context := opening().context) is not None:

@@ -1,23 +1,39 @@
-"""Draws a connection to an endpoint: its models, or a field for the name of one, which is tried and saved."""
+"""Draws a connection to an endpoint: its models, or a field for the name of one, which is tried and saved.
+
+A trial is drawn while it runs and when it is over, in the words of the Settings page.
+"""
 
 from __future__ import annotations
+
+import time
+from functools import partial
+from urllib.parse import urlsplit
 
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
 from chatbot.errors import ModelError, ProjectError
-from chatbot.models.addresses import endpoint_host
+from chatbot.models.addresses import endpoint_host, tidied
 from chatbot.models.connecting import Connection, RunningTrial
 from chatbot.models.model_catalog import ListedModel
 from chatbot.models.providers import Provider
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.model_trials import POLL_SECONDS, draw_trial, worded
-from chatbot.ui.safe_text import notice_html, plain_html, quiet_html
-from chatbot.user_settings import LONGEST_MODEL, check_model_name
+from chatbot.ui.page_parts import abreast, draw_notice, draw_quiet, follow
+from chatbot.ui.safe_text import plain_html
+from chatbot.user_settings import LONGEST_MODEL, check_model_name, reworded
 
-__all__ = ["draw_connection", "draw_invitation", "forget_connection"]
+__all__ = [
+    "draw_connection",
+    "draw_invitation",
+    "draw_trial",
+    "forget_connection",
+    "is_in_the_open",
+    "is_on_this_machine",
+    "worded",
+]
 
+HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 OR_NAME = "Or type the model's name now, and save it."
 INVITATION = "Connect a model for written answers"
 NO_LIST = "This server offers no list of models. Type the model's name as the server knows it."
@@ -44,17 +60,17 @@ def draw_connection(context: AppContext, provider: Provider) -> None:
     """Shows how connecting goes, or went, and then the models."""
     problem: ProjectError | None = st.session_state.get("connect-problem")
     if problem is not None:
-        st.html(notice_html(worded(problem.message), worded(problem.hint)))
+        draw_notice(worded(problem.message), worded(problem.hint))
     connection: Connection | None = st.session_state.get("connection")
     if connection is None:
         return
     if not connection.is_over:
-        st.fragment(_await_list, run_every=POLL_SECONDS)(connection)
+        follow(partial(_draw_wait, connection), lambda: not connection.is_over)
         return
     failure = connection.problem
     if failure is not None and not _has_no_list(failure):
         hint = _start_hint(failure, provider)
-        st.html(notice_html(worded(failure.message), worded(hint)))
+        draw_notice(worded(failure.message), worded(hint))
         if isinstance(failure, ModelError) and failure.kind == "key":
             return
     _draw_models(context, connection, provider)
@@ -73,11 +89,9 @@ def _start_hint(failure: ProjectError, provider: Provider) -> str:
     return failure.hint
 
 
-def _await_list(connection: Connection) -> None:
-    if connection.is_over:
-        st.rerun()
+def _draw_wait(connection: Connection) -> None:
     host = plain_html(endpoint_host(connection.settings))
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with abreast():
         st.html(f'<p class="state" role="status">Asking {host} for its models …</p>')
         if st.button("Cancel", key="connect-cancel", type="tertiary"):
             st.session_state.pop("connection", None)
@@ -110,8 +124,9 @@ def _draw_models(context: AppContext, connection: Connection, provider: Provider
                 autocomplete="off",
             )
             if provider.id != "azure":
-                st.html(quiet_html(_naming_text(connection)))
-        with st.container(horizontal=True):
+                has_none = connection.problem is None or _has_no_list(connection.problem)
+                draw_quiet(NO_LIST if has_none else OR_NAME)
+        with abreast():
             st.form_submit_button("Test", key="test-chosen", on_click=_test, args=(connection,))
             st.form_submit_button(
                 "Save", type="primary", key="save-chosen", on_click=_save, args=(connection,)
@@ -124,13 +139,6 @@ def _draw_models(context: AppContext, connection: Connection, provider: Provider
     if saved and saved == mine.chat_model:
         said = f"✓ Saved. {saved} at {endpoint_host(mine)} now writes your answers."
         st.html(f'<p class="state" role="status">{plain_html(said)}</p>')
-
-
-def _naming_text(connection: Connection) -> str:
-    """Says why the model has to be named by hand."""
-    if connection.problem is None or _has_no_list(connection.problem):
-        return NO_LIST
-    return OR_NAME
 
 
 def _name_to_begin_with(settings: Settings) -> str:
@@ -170,3 +178,50 @@ def _described(model: ListedModel) -> str:
     if model.price_in is not None and model.price_out is not None:
         parts.append(f"${model.price_in:g} / ${model.price_out:g} per 1M tokens")
     return " · ".join(parts)
+
+
+def draw_trial(running: RunningTrial, key: str, *, own: bool) -> None:
+    """Shows how a trial goes, or went.
+
+    key: where the session keeps it. own: whether its user chose the model, and not the server's operator.
+    """
+    if running.trial is None:
+        follow(partial(_draw_trial, running, key), lambda: running.trial is None)
+    elif running.trial.works:
+        st.html(f'<p class="state" role="status">✓ {plain_html(running.trial.text)}</p>')
+    else:
+        said = worded if own else str
+        draw_notice(said(running.trial.text), said(running.trial.hint))
+
+
+def _draw_trial(running: RunningTrial, key: str) -> None:
+    host = plain_html(endpoint_host(running.settings))
+    seconds = time.monotonic() - running.begun
+    with abreast():
+        st.html(f'<p class="state" role="status">Asking {host} … {seconds:.0f} s</p>')
+        if st.button("Cancel", key=f"{key}-cancel", type="tertiary"):
+            running.cancelled = True
+            st.session_state.pop(key, None)
+            st.rerun()
+
+
+def worded(text: str) -> str:
+    """Rewords what an endpoint's error says for the Settings page itself."""
+    return reworded(text).replace(" on the Settings page", "")
+
+
+def is_in_the_open(url: str) -> bool:
+    """Tells whether what goes to this address leaves the machine without encryption."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and parts.hostname not in HERE
+    except ValueError:
+        return False
+
+
+def is_on_this_machine(url: str) -> bool:
+    """Tells whether this is an address of this machine, as far as its text says."""
+    try:
+        return urlsplit(tidied(url)).hostname in HERE
+    except ValueError:
+        return False

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -17,16 +18,16 @@ from chatbot.comparison.model_answers import ComparedAnswer, ComparedFigure, com
 from chatbot.errors import ProjectError
 from chatbot.mark_lines import mark_lines
 from chatbot.models.addresses import endpoint_url
-from chatbot.records import FIGURE_VERDICTS, PageRef
+from chatbot.records import FIGURE_VERDICTS
 from chatbot.ui import session
-from chatbot.ui.answer_text import answer_html
-from chatbot.ui.safe_text import notice_html, page_text, plain_html, quiet_html, table_html
+from chatbot.ui.answer_text import answer_html, citation_text
+from chatbot.ui.page_parts import abreast, choose_documents, draw_button, draw_notice, draw_quiet, follow
+from chatbot.ui.safe_text import plain_html, table_html
 from chatbot.usage_text import usage_text
 from chatbot.user_settings import reworded, user_rule, without_keys
 
-__all__ = ["draw_model_comparison", "offered_models"]
+__all__ = ["draw_model_comparison"]
 
-POLL_SECONDS = 0.5
 QUESTION, MODELS, DOCUMENTS, RUN = "models-question", "models-chosen", "models-documents", "models-run"
 WHAT = (
     "Ask two to four models the same question about the same pages. See how much of each answer is "
@@ -39,7 +40,7 @@ class _Run:
     """Answers that come in from a thread, so that the page may be left meanwhile."""
 
     def __init__(self, context: AppContext, ask: Ask, models: Sequence[ComparedModel]) -> None:
-        self.question, self.begun = ask.question, time.monotonic()
+        self.begun = time.monotonic()
         self.names = [model.name for model in models]
         self.answers: dict[str, ComparedAnswer] = {}
         self.titles = context.chatbot.titles()
@@ -62,12 +63,11 @@ class _Run:
 
 def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
     """Draws the form and the answers. names: of the documents."""
-    st.html(quiet_html(WHAT))
+    draw_quiet(WHAT)
     offered = offered_models(context)
     typed = [name for name in st.session_state.get(MODELS, []) if name not in offered]
     allowed = context.settings.allows_user_models
     st.text_input("Question", key=QUESTION, placeholder="What was total revenue?", persist_state="session")
-    titles = context.chatbot.titles()
     left, right = st.columns(2)
     left.multiselect(
         "Models",
@@ -82,38 +82,27 @@ def draw_model_comparison(names: Sequence[str], context: AppContext) -> None:
         wrap=True,
         persist_state="session",
     )
-    right.multiselect(
-        "Documents",
-        list(names),
-        key=DOCUMENTS,
-        format_func=lambda name: titles.get(name, name),
-        placeholder="All documents",
-        wrap=True,
-        persist_state="session",
-    )
+    choose_documents(right, names, DOCUMENTS, "All documents", context)
     if hosts := _hosts(context):
-        st.html(quiet_html(f"The question and excerpts of the documents go to {' and to '.join(hosts)}."))
-    st.button("Ask all", type="primary", key="ask-models", on_click=_ask, args=(context,))
-    problem: ProjectError | None = st.session_state.get("models-problem")
+        draw_quiet(f"The question and excerpts of the documents go to {' and to '.join(hosts)}.")
+    draw_button("Ask all", "ask-models", _ask, context, type="primary")
+    problem = session.notified()
     if problem is not None:
-        st.html(notice_html(reworded(problem.message), reworded(problem.hint)))
+        draw_notice(reworded(problem.message), reworded(problem.hint))
     run: _Run | None = st.session_state.get(RUN)
     if run is not None:
-        every = None if run.is_over else POLL_SECONDS
-        st.fragment(_draw_run, run_every=every)(run, was_over=run.is_over)
+        follow(partial(_draw_run, run), lambda: not run.is_over)
 
 
 def offered_models(context: AppContext) -> list[str]:
     """Returns the names of the models that can be chosen at once, the user's own first, OWN_WORDS last."""
-    mine = session.settings(context)
-    names = [mine.chat_model]
-    if mine.base_url == context.settings.base_url:
-        names.append(context.settings.chat_model)
+    *names, own_words = _offered(context)
     if context.settings.allows_user_models:
         for program in context.local_models.programs():
             names += [f"{program.provider.id}:{model.name}" for model in program.models[:MOST_MODELS]]
-    own = {f"{mine.provider}:{mine.chat_model}"}
-    return [name for name in dict.fromkeys(names) if name and name not in own] + [OWN_WORDS]
+    mine = session.settings(context)
+    own = f"{mine.provider}:{mine.chat_model}"
+    return [*(name for name in dict.fromkeys(names) if name != own), own_words]
 
 
 def _hosts(context: AppContext) -> list[str]:
@@ -130,14 +119,13 @@ def _ask(context: AppContext) -> None:
     running: _Run | None = state.get(RUN)
     if running is not None:
         running.stop()
-    state["models-problem"] = None
     try:
         question = str(state.get(QUESTION) or "").strip()
         if not question:
             raise ProjectError("The question is empty.", hint="Ask something about the documents.")
         models = compared_models(state.get(MODELS, []), session.settings(context))
     except ProjectError as error:
-        state["models-problem"] = error
+        session.notify(error)
         state.pop(RUN, None)
         return
     owner = session.owner()
@@ -150,13 +138,13 @@ def _ask(context: AppContext) -> None:
 
 def _offered(context: AppContext) -> dict[str, ComparedModel]:
     """The models that answer anyway, by name: never read as PROVIDER:MODEL, whatever a user calls theirs."""
-    mine = session.settings(context)
-    models = [ComparedModel(OWN_WORDS, replace(without_keys(mine), chat_model=""))]
-    if mine.base_url == context.settings.base_url and context.settings.chat_model:
-        models.append(ComparedModel(context.settings.chat_model, context.settings))
-    if mine.chat_model:
-        models.append(ComparedModel(mine.chat_model, mine))
-    return {model.name: model for model in models}
+    mine, servers = session.settings(context), context.settings
+    models = [ComparedModel(one.chat_model, one) for one in (mine, servers) if one.chat_model]
+    if mine.base_url != servers.base_url:
+        models = [one for one in models if one.settings is mine]
+    models.append(ComparedModel(OWN_WORDS, replace(without_keys(mine), chat_model="")))
+    names = [model.name for model in models]
+    return {model.name: model for at, model in enumerate(models) if model.name not in names[:at]}
 
 
 def _bounded(model: ComparedModel, context: AppContext) -> ComparedModel:
@@ -172,11 +160,9 @@ def _bounded(model: ComparedModel, context: AppContext) -> ComparedModel:
     return replace(model, settings=settings)
 
 
-def _draw_run(run: _Run, *, was_over: bool) -> None:
-    if run.is_over and not was_over:
-        st.rerun()  # drawn once more, and polled no longer
+def _draw_run(run: _Run) -> None:
     if not run.is_over:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with abreast():
             waiting = [_shown_name(name) for name in run.names if name not in run.answers]
             seconds = time.monotonic() - run.begun
             said = f"Waiting for {', '.join(waiting)} … {seconds:.0f} s"
@@ -190,7 +176,7 @@ def _draw_run(run: _Run, *, was_over: bool) -> None:
             if name in run.answers:
                 _draw_answer(run.answers[name], run.titles)
             else:
-                st.html(quiet_html("…"))
+                draw_quiet("…")
     if len(answers) > 1:
         _draw_verdict(answers)
 
@@ -224,13 +210,13 @@ def _status_text(status: str | None) -> str:
 def _draw_answer(compared: ComparedAnswer, titles: Mapping[str, str]) -> None:
     """Draws one answer. titles: of the documents, by name."""
     host = compared.host or "on this machine"
-    st.html(quiet_html(f"{host}, {compared.seconds:.1f} s"))
+    draw_quiet(f"{host}, {compared.seconds:.1f} s")
     answer = compared.answer
     if answer is None:
-        st.html(notice_html(reworded(compared.problem), ""))
+        draw_notice(reworded(compared.problem), "")
         return
     for notice in compared.notices:
-        st.html(notice_html(reworded(notice), ""))
+        draw_notice(reworded(notice), "")
     st.html(
         answer_html(
             answer.text,
@@ -243,11 +229,8 @@ def _draw_answer(compared: ComparedAnswer, titles: Mapping[str, str]) -> None:
         )
     )
     lines = mark_lines(answer)
-    for citation in answer.citations:
-        if citation.document is not None and citation.page is not None:
-            page = page_text(PageRef(citation.document, citation.page, citation.page_label))
-            lines.append(f"{titles.get(citation.document, citation.document)}, {page}: {citation.verdict}")
+    lines += [citation_text(one, titles) for one in answer.citations if one.document is not None]
     if answer.usage is not None:
         lines.append(usage_text(answer.usage))
     for line in dict.fromkeys(filter(None, lines)):
-        st.html(quiet_html(line))
+        draw_quiet(line)

@@ -1,15 +1,22 @@
-"""Tells who can open the pages, this machine alone or others, and whether they sign in."""
+"""Tells who can open the pages, this machine alone or others, and whether they sign in; opens the application
+with that.
+"""
 
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from functools import cache
 from ipaddress import ip_address
 from pathlib import Path
 
 import streamlit as st
 
-__all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "signs_in", "warn_if_open"]
+from chatbot.app import app_context
+from chatbot.app.app_context import AppOpening
+from chatbot.settings import Settings, load_settings
+
+__all__ = ["OPEN_WARNING", "is_open_to_others", "lacks_sign_in", "opening", "signs_in", "warn_if_open"]
 
 log = logging.getLogger(__name__)
 
@@ -76,3 +83,12 @@ def _is_loopback(address: str | None) -> bool:
         return ip_address(address.strip("[]")).is_loopback
     except ValueError:
         return address.rstrip(".").lower() == "localhost"
+
+
+def opening(*, again: bool = False) -> AppOpening:
+    """See `app_context.opening`."""
+    return app_context.opening(_settings, again=again)
+
+
+def _settings() -> Settings:
+    return replace(load_settings(), open_to_others=is_open_to_others())

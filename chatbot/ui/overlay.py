@@ -1,27 +1,37 @@
 """Keeps what lies open over a session's page, and the passwords of protected files.
 
-That is a document's page with what was cited of it, or a dialog of the chat.
+That is a document's page with what was cited of it, or a dialog.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
+from chatbot.records import Citation
+
+if TYPE_CHECKING:
+    from chatbot.app.app_context import AppContext
+
 __all__ = [
+    "Dialog",
     "OpenPage",
-    "ask_dialog",
+    "ask_for",
+    "cited_page",
     "close_dialog",
     "close_page",
     "dialog",
     "enter",
+    "is_on",
     "keep_password",
     "lying_among",
     "lying_open",
-    "moved",
+    "offer",
+    "open_offered",
     "open_page",
-    "opened_from",
     "password_for",
     "set_zoom",
     "turn_page",
@@ -49,19 +59,30 @@ class OpenPage:
     start: int = -1
 
 
-def ask_dialog(kind: str, conversation: str, number: int = 0) -> None:
-    """Opens a dialog of the Chat page in the next run.
+def cited_page(citation: Citation, number: int = 0) -> OpenPage:
+    """Returns the page that a citation leads to. number: see OpenPage."""
+    name, page = citation.document or "", citation.page or 1
+    return OpenPage(name, citation.version or 0, page, citation.quote, page, number, citation.start)
 
-    kind: erase | shortened.
-    number: of an exchange.
-    """
+
+@dataclass(frozen=True, slots=True)
+class Dialog:
+    """A dialog. title: as Markdown. draw: draws its inside, given its subject."""
+
+    title: str
+    draw: Callable[[Any, AppContext], None]
+    width: Literal["small", "large"] = "small"
+
+
+def ask_for(wanted: Dialog, one: object) -> None:
+    """Opens a dialog in the next run. one: its subject."""
     close_page()
-    st.session_state["dialog"] = (kind, conversation, number)
+    st.session_state["dialog"] = (wanted, one)
 
 
-def dialog() -> tuple[str, str, int]:
-    """Returns the dialog to show, as it was asked for. Its kind is "" for none."""
-    found: tuple[str, str, int] = st.session_state.get("dialog", ("", "", 0))
+def dialog() -> tuple[Dialog, Any] | None:
+    """Returns the dialog to show and its subject, None for none."""
+    found: tuple[Dialog, Any] | None = st.session_state.get("dialog")
     return found
 
 
@@ -70,15 +91,25 @@ def close_dialog() -> None:
     st.session_state.pop("dialog", None)
 
 
-def open_page(page: OpenPage, among: tuple[OpenPage, ...] = (), place: str = "") -> None:
-    """Opens a page in the next run.
+def offer(key: str, page: OpenPage, among: tuple[OpenPage, ...] = ()) -> str:
+    """Returns the attribute with which a button opens a page: static/interaction.js sends its key.
 
-    among: the passages of its answer, by number.
-    place: the part of the page that draws it, "" for the page itself.
+    key: unique on the page, without a blank. among: the passages of its answer, by number.
     """
+    st.session_state.setdefault("offered", {})[key] = (page, among)
+    return f'data-open="{key}"'
+
+
+def open_offered(key: str) -> None:
+    """Opens what the button of this key offers; any text may come as a key."""
+    if key in (offered := st.session_state.get("offered", {})):
+        open_page(*offered[key])
+
+
+def open_page(page: OpenPage, among: tuple[OpenPage, ...] = ()) -> None:
+    """Opens a page in the next run. among: see `offer`."""
     close_dialog()
     st.session_state["open_page"], st.session_state["open_among"] = page, among
-    st.session_state["open_from"] = place
 
 
 def lying_open() -> OpenPage | None:
@@ -93,24 +124,17 @@ def lying_among() -> tuple[OpenPage, ...]:
     return found
 
 
-def opened_from() -> str:
-    """Returns the part of the page that draws the open page, "" for the page itself."""
-    found: str = st.session_state.get("open_from", "")
-    return found
-
-
-def moved(place: str) -> bool:
-    """Notes that the open page is now drawn by `place`; tells whether it was drawn by another part before."""
-    before: str = st.session_state.get("open_drawn", place)
-    st.session_state["open_drawn"] = place
-    return before != place
-
-
 def enter(place: str) -> None:
-    """Notes that this run draws the page of this name. What is open on another page is closed."""
+    """Notes that this run draws the page of this name. What is open or offered on another is forgotten."""
     if st.session_state.get("place", place) != place:
         close_page()
+        st.session_state.pop("offered", None)
     st.session_state["place"] = place
+
+
+def is_on(place: str) -> bool:
+    """Tells whether this run draws the page of this name."""
+    return bool(st.session_state.get("place") == place)
 
 
 def turn_page(by: int) -> None:
@@ -137,7 +161,7 @@ def set_zoom(value: float) -> None:
 
 def close_page() -> None:
     """Closes the open page."""
-    for key in ("open_page", "open_among", "open_from", "open_drawn"):
+    for key in ("open_page", "open_among"):
         st.session_state.pop(key, None)
 
 

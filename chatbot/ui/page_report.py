@@ -9,7 +9,7 @@ from itertools import groupby
 from statistics import mean
 
 from chatbot.records import PageRef, PageReport
-from chatbot.ui.safe_text import page_text, plain_html, table_html
+from chatbot.ui.safe_text import counted, page_text, plain_html, table_html
 from ingestion.pages.page_labels import roman_value
 from ingestion.reading.formats import is_omission
 
@@ -37,9 +37,7 @@ MOST_RUNS = 6
 
 def kind_of(page: PageReport) -> str:
     """Returns one of KINDS. A page with a problem counts as not read, whatever was found on it."""
-    if page.problem is not None:
-        return "failed"
-    return METHODS.get(page.method, "none")
+    return "failed" if page.problem is not None else METHODS.get(page.method, "none")
 
 
 def strip_html(pages: Sequence[PageReport]) -> str:
@@ -48,26 +46,20 @@ def strip_html(pages: Sequence[PageReport]) -> str:
     The legend says the same in words and numbers.
     """
     counts = Counter(map(kind_of, pages))
-    said = ", ".join(f"{counts[kind]:,} {text}" for kind, text in KINDS.items() if counts[kind])
-    with_tables = sum(page.tables > 0 for page in pages)
-    said += f"; tables on {with_tables:,}" if with_tables else ""
+    # Colour and pattern say how a page was read, a mark says that it has tables.
     cells = "".join(
-        (
-            f'<span class="{_classes(page)}" title="{plain_html(_titled(page))}" '
-            f'data-page="{page.number}"></span>'
-        )
+        f'<span class="{kind_of(page)}{" tables" * bool(page.tables)}" '
+        f'title="{plain_html(_titled(page))}" data-page="{page.number}"></span>'
         for page in pages
     )
-    legend = "".join(
-        f'<span><i class="{kind}"></i>{counts[kind]:,} {text}</span>'
-        for kind, text in KINDS.items()
-        if counts[kind]
-    )
-    legend += f'<span><i class="none tables"></i>{with_tables:,} with tables</span>' if with_tables else ""
+    told = [(kind, f"{counts[kind]:,} {text}") for kind, text in KINDS.items() if counts[kind]]
+    if with_tables := sum(page.tables > 0 for page in pages):
+        told.append(("none tables", f"{with_tables:,} with tables"))
+    legend = "".join(f'<span><i class="{kind}"></i>{text}</span>' for kind, text in told)
     columns = min(len(pages), max(ROW, -(-len(pages) // MOST_ROWS)))
     style = f"grid-template-columns: repeat({columns}, minmax(0, 1.6rem))"
     return (
-        f'<div class="strip"><div class="cells" role="img" aria-label="The pages in order: {said}" '
+        f'<div class="strip"><div class="cells" role="img" aria-label="The pages in order" '
         f'style="{style}">{cells}</div>'
         f'<p class="legend">{legend}</p></div>'
     )
@@ -79,8 +71,6 @@ def facts_html(pages: Sequence[PageReport], space: str = "") -> str:
     space: what the document takes on the disk, in words.
     """
     facts = [
-        ("Pages", f"{len(pages):,}"),
-        ("Tables", _tables(pages)),
         ("OCR", _sureness(pages)),
         ("Printed numbers", _labels(pages)),
     ]
@@ -138,21 +128,11 @@ def _series(number: int, label: str) -> tuple[str, int]:
     if found := re.search(r"(?<![0-9])[0-9]{1,9}$", label):
         return label[: found.start()] + "1", int(found[0]) - number
     value = roman_value(label)
-    if value:
-        return ("i", value - number)
-    return (label, 0)
+    return ("i", value - number) if value else (label, 0)
 
 
 def _span(first: str, last: str) -> str:
     return first if first == last else f"{first}–{last}"
-
-
-def _tables(pages: Sequence[PageReport]) -> str:
-    on = sum(page.tables > 0 for page in pages)
-    if not on:
-        return "none found"
-    tables = sum(page.tables for page in pages)
-    return f"{tables:,} on {on:,} page{'' if on == 1 else 's'}"
 
 
 def _sureness(pages: Sequence[PageReport]) -> str:
@@ -174,9 +154,7 @@ def _labels(pages: Sequence[PageReport]) -> str:
     if len(runs) > MOST_RUNS:
         text += f" and {len(runs) - MOST_RUNS} more series"
     without = sum(not page.label for page in pages)
-    if not without:
-        return text
-    return f"{text}; none on {without:,} page{'' if without == 1 else 's'}"
+    return f"{text}; none on {counted(without, 'page')}" if without else text
 
 
 def _read_by(page: PageReport) -> str:
@@ -189,41 +167,21 @@ def _titled(page: PageReport) -> str:
     named = page_text(PageRef("", page.number, page.label), "Page ")
     if page.problem is not None:
         return f"{named}: not read. {page.problem}"
-    if page.tables:
-        tables = f", {page.tables:,} table{'' if page.tables == 1 else 's'}"
-    else:
-        tables = ""
+    tables = f", {counted(page.tables, 'table')}" if page.tables else ""
     sure = "" if page.confidence is None else f", confidence {page.confidence:.0f} of 100"
     return f"{named}: {_read_by(page)}{sure}{tables}"
-
-
-def _classes(page: PageReport) -> str:
-    """Returns how style.css draws a page's cell.
-
-    Colour and pattern say how it was read, a mark says that it has tables.
-    """
-    if page.tables:
-        return f"{kind_of(page)} tables"
-    return kind_of(page)
 
 
 def _line(page: PageReport) -> tuple[str, ...]:
     sure = "–" if page.confidence is None else f"{page.confidence:.0f} of 100"
     label = LABELS.get(page.label_source or "", "–")
-    counted = (str(page.tables or "–"), f"{page.characters:,}")
-    return (
-        str(page.number),
-        page.label or "–",
-        label,
-        _read_by(page),
-        sure,
-        *counted,
-        page.problem or "; ".join(_notes(page)) or "–",
-    )
+    found = (str(page.tables or "–"), f"{page.characters:,}")
+    problem = page.problem or "; ".join(_notes(page)) or "–"
+    return (str(page.number), page.label or "–", label, _read_by(page), sure, *found, problem)
 
 
 def _notes(page: PageReport) -> list[str]:
     """Describes text that addresses its reader as a machine, and what is omitted from the page's text."""
-    orders = f"{page.instructions:,} order{'' if page.instructions == 1 else 's'} to machines"
+    orders = f"{counted(page.instructions, 'order')} to machines"
     told = [f"{'omitted: ' * is_omission(remark)}{remark}" for remark in page.remarks]
     return [orders, *told] if page.instructions else told

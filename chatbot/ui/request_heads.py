@@ -7,7 +7,7 @@ import asyncio
 from uvicorn import config
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["BoundedHttp", "bound_heads"]
+__all__ = ["bound_heads"]
 
 # Bytes between two pieces of bodies: a request's line and headers, and the trailers of a body.
 MOST_BYTES = 65_536

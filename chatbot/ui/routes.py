@@ -19,9 +19,9 @@ from chatbot.api.host import READY, status_of
 from chatbot.app.app_context import AppContext
 from chatbot.app.marked_pages import PageImage
 from chatbot.errors import NotFoundError, ProjectError
-from chatbot.ui.app_opening import opening
-from chatbot.ui.download_links import is_session
 from chatbot.ui.guard import OWNER_COOKIE
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.page_parts import is_session
 from ingestion.reading.formats import is_opened
 
 __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop_address"]
@@ -30,6 +30,7 @@ __all__ = ["ROUTES", "cover_address", "image_address", "original_address", "stop
 COVER_ZOOM = 0.35
 EMPTY_SHEET = '<svg xmlns="http://www.w3.org/2000/svg" width="120" height="156"/>'
 _SECRET = secrets.token_bytes(32)
+NOT_KEPT = {"cache-control": "private, no-store"}
 GONE = "This address is no longer valid. Open the page in the chat again.\n"
 
 
@@ -63,20 +64,20 @@ def stop_address(number: int, browser: str) -> str:
     return f"stop/{_marked(f'stop {browser}', number)}"
 
 
+def _gone() -> Response:
+    return PlainTextResponse(GONE, 404)
+
+
 async def _original(request: Request) -> Response:
-    version = _number("original", request)
-    context = opening().context
+    context, version = opening().context, _number("original", request)
     if context is None or version is None:
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     try:
         path = await asyncio.to_thread(context.chatbot.library.file, version)
     except ProjectError:
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     mime = "application/pdf" if is_opened(path) else ""
-    headers = {
-        "cache-control": "private, no-store",
-        "content-disposition": "inline" if mime else "attachment",
-    }
+    headers = NOT_KEPT | {"content-disposition": "inline" if mime else "attachment"}
     return FileResponse(path, media_type=mime or "application/octet-stream", headers=headers)
 
 
@@ -87,23 +88,20 @@ async def _image(request: Request) -> Response:
     else:
         png = await asyncio.to_thread(context.images.lent, request.path_params["name"])
     if png is None:
-        return PlainTextResponse(GONE, 404)
-    return Response(png, media_type="image/png", headers={"cache-control": "private, no-store"})
+        return _gone()
+    return Response(png, media_type="image/png", headers=NOT_KEPT)
 
 
 async def _cover(request: Request) -> Response:
-    version = _number("cover", request)
-    context = opening().context
+    context, version = opening().context, _number("cover", request)
     if context is None or version is None:
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     try:
         image = await asyncio.to_thread(context.images.get, version, 1, "", zoom=COVER_ZOOM)
     except NotFoundError:
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     except ProjectError:  # protected, or it cannot be drawn: an empty sheet
-        return Response(
-            EMPTY_SHEET, media_type="image/svg+xml", headers={"cache-control": "private, no-store"}
-        )
+        return Response(EMPTY_SHEET, media_type="image/svg+xml", headers=NOT_KEPT)
     return Response(image.png, media_type="image/png", headers={"cache-control": "private, max-age=3600"})
 
 
@@ -114,7 +112,7 @@ async def _download(request: Request) -> Response:
     else:
         download = context.downloads.offered(request.path_params["mark"], is_there=is_session)
     if download is None or not hmac.compare_digest(download.browser.encode(), _browser(request).encode()):
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     try:
         data = await asyncio.to_thread(download.make)
     except ProjectError as error:
@@ -123,15 +121,14 @@ async def _download(request: Request) -> Response:
     return Response(
         data,
         media_type=download.mime,
-        headers={"cache-control": "private, no-store", "content-disposition": named},
+        headers=NOT_KEPT | {"content-disposition": named},
     )
 
 
 async def _stop(request: Request) -> Response:
-    number = _number(f"stop {_browser(request)}", request)
-    context = opening().context
+    context, number = opening().context, _number(f"stop {_browser(request)}", request)
     if context is None or number is None:
-        return PlainTextResponse(GONE, 404)
+        return _gone()
     await asyncio.to_thread(context.asked.stop_numbered, number)
     return Response(status_code=204)
 

@@ -28,6 +28,7 @@ __all__ = [
     "plain_markdown",
     "quiet_html",
     "short",
+    "short_day",
     "signal_html",
     "situation_html",
     "spoken",
@@ -149,10 +150,7 @@ def case_html(case: Case, remarks: Sequence[str] = (), *, whole: bool = False) -
         *([_day(case.at)] if case.at else []),
         *([f"“{short(case.word, LISTED_WORD)}”"] if case.word else []),
     ]
-    if whole:
-        answer = case.plan
-    else:
-        answer = short(" ".join(case.plan.split()), LISTED_TEXT)
+    answer = case.plan if whole else short(" ".join(case.plan.split()), LISTED_TEXT)
     return _remembered_html(
         short(case.question, LISTED_QUESTION), paragraphs_html(answer), " · ".join(said), remarks
     )
@@ -172,10 +170,7 @@ def situation_html(one: Situation) -> str:
 
 def signal_html(row: EventRow) -> str:
     """Renders a news event with its best signal, its sources and its date of publication."""
-    if row.readings:
-        best = row.readings[0]
-    else:
-        best = None
+    best = row.readings[0] if row.readings else None
     about = f" {', '.join(best.assets)}" if best and best.assets else ""
     heading = (
         (
@@ -187,10 +182,7 @@ def signal_html(row: EventRow) -> str:
     )
     sources = ", ".join(dict.fromkeys(source for source, _, _ in row.sources))
     body = f"<p>{plain_html(short(' '.join(row.text.split()), LISTED_TEXT))}</p>"
-    if row.at > datetime.now(UTC):
-        remarks = [EARLY]
-    else:
-        remarks = []
+    remarks = [EARLY] if row.at > datetime.now(UTC) else []
     return _remembered_html(
         heading,
         body,
@@ -209,9 +201,14 @@ def _remembered_html(heading: str, body: str, said: str, remarks: Sequence[str] 
 
 
 def _day(seconds: float) -> str:
-    return time.strftime("%d %B %Y", time.localtime(seconds))
+    return time.strftime("%d %B %Y", time.localtime(seconds)).lstrip("0")
+
+
+def short_day(seconds: float) -> str:
+    """Returns a day such as "3 May 2026". seconds: since the epoch."""
+    return time.strftime("%d %b %Y", time.localtime(seconds)).lstrip("0")
 
 
 def counted(count: int, noun: str) -> str:
     """Returns a count with its noun, such as "1 source" or "4 figures"."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -23,13 +23,11 @@ from chatbot.errors import UsageError
 from chatbot.settings import PROGRAM, ROOT, Settings, base_path, is_installed
 from chatbot.ui import api_host, browser_scripts, index_html, routes
 from chatbot.ui.api_host import ApiRoute
-from chatbot.ui.app_opening import opening
 from chatbot.ui.click_order import ClickOrder
 from chatbot.ui.guard import Guard
-from chatbot.ui.network_exposure import warn_if_open
+from chatbot.ui.network_exposure import opening, warn_if_open
 from chatbot.ui.request_heads import bound_heads
-from chatbot.ui.sign_in import may_fetch
-from chatbot.ui.sign_in_failures import SignInFailures
+from chatbot.ui.sign_in import SignInFailures, may_fetch
 from chatbot.ui.stdio_host import serve_beside
 from chatbot.ui.streamlit_internals import server_address
 from chatbot.ui.uploads import Uploads
@@ -96,9 +94,7 @@ def _address() -> str:
 def _settings() -> Settings | None:
     """Returns what applies to everybody, once the store is open."""
     context = opening().context
-    if context is not None:
-        return context.settings
-    return None
+    return context.settings if context is not None else None
 
 
 _GUARD = Middleware(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 
 import streamlit as st
 
@@ -14,6 +14,7 @@ from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.conversation_store import ConversationRow
 from chatbot.models.chat import LLM
+from chatbot.records import Answer, DocumentRow
 from chatbot.settings import Settings
 from chatbot.ui.address import conversation, go_to
 from chatbot.ui.guard import OWNER_COOKIE, is_owner
@@ -23,32 +24,26 @@ from chatbot.ui.streamlit_internals import draw_from, is_open, this_session
 
 __all__ = [
     "allowed_calls",
-    "arrived",
     "ask_again",
     "asked_again",
+    "attempt",
     "begin_conversation",
-    "begin_edit",
     "begin_private",
     "browser",
     "connected",
     "conversation",
     "delete_conversation",
-    "end_edit",
+    "documents",
     "first_shown",
-    "is_edited",
+    "go_to",
     "is_private",
+    "last_answer",
     "last_words",
-    "leave_conversation",
-    "list_more",
-    "listed_most",
-    "note_rated",
     "notified",
     "notify",
-    "open_conversation",
     "owner",
-    "put_undo_away",
-    "rated_last",
     "restore_conversation",
+    "row_of",
     "scope_next",
     "settings",
     "shared_model",
@@ -59,8 +54,6 @@ __all__ = [
 ]
 
 GOING_SECONDS = 0.1
-# Conversations in the list until more are asked for: a sidebar's height and a half.
-LISTED = 30
 
 
 def owner() -> str:
@@ -70,10 +63,8 @@ def owner() -> str:
     """
     if signs_in():
         return signed_in_owner() or _own_mark()
-    given: str | None = st.context.cookies.get(OWNER_COOKIE)
-    if given and is_owner(given):
-        return given
-    return _own_mark()
+    given = browser()
+    return given if is_owner(given) else _own_mark()
 
 
 def browser() -> str:
@@ -92,6 +83,21 @@ def where_seen() -> str:
     return "by you" if signs_in() else "in this browser"
 
 
+def documents(context: AppContext) -> list[DocumentRow]:
+    """Returns the documents that are not removed."""
+    return [row for row in context.chatbot.documents() if row.removed_at is None]
+
+
+def attempt(change: Callable[..., object], *given: object) -> None:
+    """Changes something. The next run says what went wrong, except that it is gone already, as it shows."""
+    try:
+        change(*given)
+    except NotFoundError:
+        return
+    except ProjectError as error:
+        notify(error)
+
+
 def settings(context: AppContext) -> Settings:
     """Returns this user's settings: the server's settings with the user's choices."""
     return context.chatbot.own.settings(owner())
@@ -102,9 +108,7 @@ def shared_model(context: AppContext) -> LLM | None:
 
     So what is the user's reaches nobody else.
     """
-    if context.chatbot.own.is_own(owner()):
-        return None
-    return context.chatbot.models.answering()
+    return None if context.chatbot.own.is_own(owner()) else context.chatbot.models.answering()
 
 
 def connected() -> bool:
@@ -125,29 +129,26 @@ def last_words(draw: Callable[[], object]) -> None:
     thread.join()
 
 
+def row_of(conversation: str | None, context: AppContext) -> ConversationRow | None:
+    """Returns this user's conversation of an id, deleted or not; None if there is none."""
+    try:
+        return context.chatbot.conversations.get(conversation, owner()) if conversation else None
+    except NotFoundError:
+        return None
+
+
 def begin_conversation(context: AppContext) -> str:
     """Returns the id of the conversation to write to. Raises StoreError.
 
     It is the one shown, or a new one if that is missing, deleted or somebody else's.
     """
     given = conversation() or ""
-    conversations = context.chatbot.conversations
-    try:
-        there = conversations.get(given, owner()).deleted_at is None
-    except NotFoundError:
-        there = False
-    if there:
-        begun = given
-    else:
-        begun = conversations.begin(owner(), private=is_private(given))
-    open_conversation(begun)
-    st.session_state["scope_of"] = begun
-    return begun
-
-
-def shows(conversation: str) -> None:
-    """Notes that this conversation is on the page, with what was said in it."""
-    st.session_state["shows"] = conversation
+    row = row_of(given, context)
+    if row is None or row.deleted_at is not None:
+        given = context.chatbot.conversations.begin(owner(), private=is_private(given))
+    go_to(given)
+    st.session_state["scope_of"] = given
+    return given
 
 
 def hold(question: str, context: AppContext) -> bool:
@@ -155,33 +156,25 @@ def hold(question: str, context: AppContext) -> bool:
 
     In another conversation it would lack its context.
     """
-    shown = conversation() or ""
+    shown = conversation()
     st.session_state.pop("held", None)  # a question that is asked replaces one that was not
     if not shown or shown != st.session_state.get("shows"):
         return False
-    try:
-        deleted = context.chatbot.conversations.get(shown, owner()).deleted_at is not None
-    except NotFoundError:
-        deleted = True
+    row = row_of(shown, context)
+    deleted = row is None or row.deleted_at is not None
     if deleted:
         st.session_state["held"] = question
         st.session_state.pop("shows")
     return deleted
 
 
-def held() -> str:
-    """Returns the question that was held back, "" for none."""
-    found: str = st.session_state.get("held", "")
-    return found
-
-
-def ask_held(context: AppContext, *, restore: str = "") -> None:
+def ask_held(context: AppContext, restore: str = "") -> None:
     """Asks it in the conversation of this id, which is restored, or in a new one."""
     question = st.session_state.pop("held", "")
     if restore:
         restore_conversation(restore, context)
     else:
-        leave_conversation()
+        go_to(None)
     ask_again(question)
 
 
@@ -192,17 +185,7 @@ def is_private(conversation: str) -> bool:
 
 def begin_private(context: AppContext) -> None:
     """Goes to a new private conversation."""
-    open_conversation(context.chatbot.conversations.begin(owner(), private=True))
-
-
-def open_conversation(conversation: str) -> None:
-    """Goes to a conversation."""
-    go_to(conversation)
-
-
-def leave_conversation() -> None:
-    """Makes the next question begin a new conversation."""
-    go_to(None)
+    go_to(context.chatbot.conversations.begin(owner(), private=True))
 
 
 def scope_next(names: Callable[[], Iterable[str]]) -> None:
@@ -223,38 +206,23 @@ def take_scope(there: Collection[str], context: AppContext) -> None:
     if addressed and "scope" not in state:
         state["scope"] = addressed
     elif state.get("scope_of", shown if "scope" in st.query_params else "") != shown:
-        state["scope"] = [name for name in _asked_last(shown, context) if name in there]
+        answer = last_answer(shown, context)  # what it was limited to; () for all
+        state["scope"] = [name for name in (answer.names if answer else ()) if name in there]
     state["scope_of"] = shown
     names = state.pop("scope_next", None)
     if names is not None and (chosen := [name for name in names() if name in there]):
         state["scope"] = chosen
 
 
-def _asked_last(conversation: str | None, context: AppContext) -> Sequence[str]:
-    """The documents to which the last question of a conversation was limited; () for all."""
+def last_answer(conversation: str | None, context: AppContext) -> Answer | None:
+    """Returns the last answer of a conversation; None if there is none, or if it cannot be read."""
+    row = row_of(conversation, context)
+    if row is None or not row.exchanges:
+        return None
     try:
-        if conversation:
-            last = context.chatbot.conversations.get(conversation, owner()).exchanges
-            answer = context.chatbot.memory.answer(conversation, last, owner()) if last else None
-            return answer.names if answer else ()
-    except (NotFoundError, StoreError):  # its page says so
-        pass
-    return ()
-
-
-def begin_edit(conversation: str, number: int) -> None:
-    """Puts the question of this exchange into a field, to be changed and asked again."""
-    st.session_state["edited"] = (conversation, number)
-
-
-def end_edit() -> None:
-    """Closes the field."""
-    st.session_state.pop("edited", None)
-
-
-def is_edited(conversation: str, number: int) -> bool:
-    """Tells whether the question of this exchange is being changed."""
-    return bool(st.session_state.get("edited") == (conversation, number))
+        return context.chatbot.memory.answer(row.id, row.exchanges, owner())
+    except StoreError:  # its page says so
+        return None
 
 
 def ask_again(question: str, call: tuple[str, str] | None = None) -> None:
@@ -292,50 +260,20 @@ def show_earlier(conversation: str, first: int) -> None:
     st.session_state["first_shown"][conversation] = max(1, first)
 
 
-def arrived(conversation: str) -> bool:
-    """Tells whether this is another conversation than in the run before; once."""
-    before, st.session_state["arrived"] = st.session_state.get("arrived"), conversation
-    return before != conversation
-
-
-def listed_most() -> int:
-    """Returns how many conversations are listed."""
-    found: int = st.session_state.get("listed", LISTED)
-    return found
-
-
-def list_more() -> None:
-    """Lists as many again."""
-    st.session_state["listed"] = listed_most() + LISTED
-
-
 def delete_conversation(row: ConversationRow, context: AppContext) -> None:
     """Deletes it at once. This can be undone."""
     context.asked.stop(row.id, owner())
     context.chatbot.conversations.delete(row.id, owner())
     st.session_state["undo"] = (row.id, conversation() == row.id)
     if conversation() == row.id:
-        leave_conversation()
+        go_to(None)
 
 
 def undoable(context: AppContext) -> ConversationRow | None:
     """Returns the last deletion that can be undone; None if it was dismissed or is not deleted any more."""
     deleted, _ = st.session_state.get("undo", ("", False))
-    try:
-        if deleted:
-            row = context.chatbot.conversations.get(deleted, owner())
-        else:
-            row = None
-    except NotFoundError:
-        row = None
-    if row and row.deleted_at is not None:
-        return row
-    return None
-
-
-def put_undo_away() -> None:
-    """Stops offering to undo."""
-    st.session_state.pop("undo", None)
+    row = row_of(deleted, context)
+    return row if row and row.deleted_at is not None else None
 
 
 def restore_conversation(conversation: str, context: AppContext) -> None:
@@ -344,14 +282,14 @@ def restore_conversation(conversation: str, context: AppContext) -> None:
     try:
         context.chatbot.conversations.restore(conversation, owner())
         if deleted == conversation and was_open:
-            open_conversation(conversation)
+            go_to(conversation)
     except NotFoundError:  # erased in another tab
         pass
     except StoreError as error:
         notify(error)
         return
     if deleted == conversation:
-        put_undo_away()
+        st.session_state.pop("undo")
 
 
 def notify(error: ProjectError) -> None:
@@ -363,17 +301,3 @@ def notified() -> ProjectError | None:
     """Returns what went wrong in a change, once; None if nothing did."""
     found: ProjectError | None = st.session_state.pop("problem", None)
     return found
-
-
-def note_rated(conversation: str, number: int, problem: ProjectError | None) -> None:
-    """Notes that an answer was rated, or could not be. Its rating is shown until another is noted."""
-    st.session_state["rated"] = (conversation, number, problem)
-
-
-def rated_last(conversation: str, number: int) -> tuple[bool, ProjectError | None]:
-    """Returns (whether this answer was rated last in this session, what went wrong, given once)."""
-    *place, problem = st.session_state.get("rated", ("", 0, None))
-    if place != [conversation, number]:
-        return False, None
-    st.session_state["rated"] = (conversation, number, None)
-    return True, problem

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -12,9 +11,18 @@ from chatbot.app.app_context import AppContext
 from chatbot.errors import ProjectError
 from chatbot.settings import Settings
 from chatbot.ui import session
-from chatbot.ui.app_opening import opening
-from chatbot.ui.model_trials import worded
-from chatbot.ui.safe_text import notice_html, plain_html, plain_markdown, quiet_html
+from chatbot.ui.model_choice import worded
+from chatbot.ui.network_exposure import opening
+from chatbot.ui.overlay import Dialog, ask_for
+from chatbot.ui.page_parts import (
+    draw_button,
+    draw_notice,
+    draw_problem,
+    draw_quiet,
+    draw_quiet_button,
+    draw_two_ways,
+)
+from chatbot.ui.safe_text import paragraphs_html, plain_html, plain_markdown, quiet_html
 from chatbot.ui.settings_model import draw_model, forget_form
 from chatbot.user_settings import PREFERENCES, Chosen, Preference, Value, server_value
 
@@ -29,26 +37,25 @@ PARTS = (
     ("signals", "News signals", "From the news that was imported on the Memory page."),
 )
 NO_MODEL = "Choose a model to see the settings that need one."
-RESET = "Reset all settings? The server's settings then apply, and your model and key are forgotten."
 
 
 def show(context: AppContext) -> None:
     """Draws the page."""
     st.title("Settings", anchor=False)
-    st.html(quiet_html(WHOSE))
+    draw_quiet(WHOSE)
     with st.container():  # always there, so that nothing below is drawn anew
         problem = session.notified()
         if problem is not None:
-            st.html(notice_html(worded(problem.message), worded(problem.hint)))
+            draw_notice(worded(problem.message), worded(problem.hint))
     try:
         chosen = context.chatbot.own.chosen(session.owner())
         with st.container():
             draw_model(context, chosen)
         with st.expander("Advanced", key="advanced"):
             _draw_advanced(context, chosen)
-        _draw_reset(context, changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
+        _draw_reset(changed=bool(chosen) or context.chatbot.own.has_key(session.owner()))
     except ProjectError as error:
-        st.html(notice_html(error.message, error.hint))
+        draw_problem(error)
 
 
 def _draw_advanced(context: AppContext, chosen: Chosen) -> None:
@@ -67,7 +74,7 @@ def _draw_advanced(context: AppContext, chosen: Chosen) -> None:
     servers = context.settings
     can_choose = servers.allows_user_models or bool(servers.chat_model)
     if can_choose and not mine.chat_model and not servers.offline:
-        st.html(quiet_html(NO_MODEL))
+        draw_quiet(NO_MODEL)
 
 
 def shown_value(one: Preference, value: Value) -> str:
@@ -76,9 +83,7 @@ def shown_value(one: Preference, value: Value) -> str:
         return "on" if value else "off"
     if one.zero and not value:
         return one.zero
-    if isinstance(value, float):
-        return f"{value:g}"
-    return str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> None:
@@ -97,13 +102,14 @@ def _draw_preference(one: Preference, context: AppContext, *, changed: bool) -> 
         with control:
             _draw_control(one, mine, context)
             if changed:
-                st.button(
+                draw_quiet_button(
                     f"Reset to {shown_value(one, default)}",
-                    key=f"reset-{one.name}",
-                    type="tertiary",
+                    f"reset-{one.name}",
+                    session.attempt,
+                    context.chatbot.own.reset,
+                    session.owner(),
+                    one.name,
                     help=plain_markdown(f"{one.label}: use the server's setting again."),
-                    on_click=_try,
-                    args=(lambda: context.chatbot.own.reset(session.owner(), one.name),),
                 )
 
 
@@ -148,43 +154,26 @@ def _draw_control(one: Preference, mine: Settings, context: AppContext) -> None:
 def _choose(name: str, key: str, context: AppContext) -> None:
     """Stores what was chosen, unless it applies already."""
     if st.session_state[key] != server_value(name, session.settings(context)):
-        _try(lambda: context.chatbot.own.choose(session.owner(), name, st.session_state[key]))
+        session.attempt(context.chatbot.own.choose, session.owner(), name, st.session_state[key])
 
 
-def _draw_reset(context: AppContext, *, changed: bool) -> None:
+def _draw_reset(*, changed: bool) -> None:
     with st.container(key="reset-everything"):
-        if changed and st.session_state.get("resetting"):
-            st.html(notice_html(RESET))
-            with st.container(horizontal=True):
-                reset = partial(_reset_all, context)
-                st.button("Reset", key="reset-now", type="primary", on_click=_try, args=(reset,))
-                st.button("Keep", key="reset-keep", on_click=_ask_to_reset, args=(False,))
-            return
-        st.button(
-            "Reset all settings",
-            key="reset-all",
-            disabled=not changed,
-            help=None if changed else "You have not changed anything.",
-            on_click=_ask_to_reset,
-            args=(True,),
-        )
+        told = None if changed else "You have not changed anything."
+        draw_button("Reset all settings", "reset-all", ask_for, RESET, None, disabled=not changed, help=told)
 
 
-def _ask_to_reset(asks: bool) -> None:
-    st.session_state["resetting"] = asks
+def _ask_to_reset(_: None, context: AppContext) -> None:
+    st.html(paragraphs_html("The server's settings then apply, and your model and key are forgotten."))
+    draw_two_ways("Reset", "Keep", partial(_reset_all, context))
 
 
 def _reset_all(context: AppContext) -> None:
-    st.session_state.pop("resetting", None)
-    context.chatbot.own.reset(session.owner())
+    session.attempt(context.chatbot.own.reset, session.owner())
     forget_form()
 
 
-def _try(change: Callable[[], None]) -> None:
-    try:
-        change()
-    except ProjectError as error:
-        session.notify(error)
+RESET = Dialog("Reset all settings?", _ask_to_reset)
 
 
 if __name__ == "__main__" and (context := opening().context) is not None:

@@ -1,23 +1,31 @@
-"""Signs users in by OpenID Connect, through Streamlit: the sign-in page, the current user, signing out."""
+"""Signs users in by OpenID Connect, through Streamlit: the sign-in page, the current user, signing out.
+
+The page says why signing in failed: Streamlit 1.67 leads back to it without a word.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
+import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from urllib.parse import parse_qs
 
 import streamlit as st
 
+from chatbot.ui.guard import App, Message, Receive, Scope, Send
 from chatbot.ui.network_exposure import signs_in
-from chatbot.ui.safe_text import notice_html, paragraphs_html, plain_markdown, quiet_html, short
-from chatbot.ui.sign_in_failures import failure_texts
+from chatbot.ui.page_parts import draw_notice, draw_quiet
+from chatbot.ui.safe_text import paragraphs_html, plain_markdown, short
 from chatbot.ui.streamlit_internals import signed_claims
 
 __all__ = [
+    "SignInFailures",
     "draw_sign_in",
     "draw_signed_in",
+    "failure_texts",
     "may_enter",
     "may_fetch",
     "owner_of",
@@ -38,6 +46,28 @@ NOT_SET_UP = (
         "If you run this server, look in its log for what is wrong in .streamlit/secrets.toml. See "
         "docs/deploy.md for what belongs there."
     ),
+)
+CALLBACK = "/oauth2callback"
+USER_COOKIE = b"_streamlit_user="
+# The parameter of the page's address that has the provider's error code, or UNFINISHED.
+PARAMETER = "sign-in-failed"
+UNFINISHED = "unfinished"
+# Codes of OAuth and OpenID Connect. What else a provider says could be anybody's text: it is in the log.
+CODE = re.compile(r"[a-z_]{1,40}")
+IN_THE_LOG = "If you run this server, look in its log for what the provider said"
+TEXTS = {
+    "access_denied": (
+        "The provider did not let you in.",
+        "Try another account, or ask whoever gives you accounts there.",
+    ),
+    UNFINISHED: (
+        "The provider let you in, but its reply could not be used.",
+        f"Try again. {IN_THE_LOG}: often client_secret is wrong in .streamlit/secrets.toml, or a clock is.",
+    ),
+}
+OTHER_HINT = (
+    f"Try again. {IN_THE_LOG}. If it does not know prompt=select_account, set client_kwargs in "
+    ".streamlit/secrets.toml as docs/deploy.md says."
 )
 
 
@@ -91,10 +121,10 @@ def draw_sign_in() -> None:
     st.title("Sign in", anchor=False)
     st.html(paragraphs_html("Sign in to see the documents and your conversations."))
     if failed := failure_texts(st.query_params.to_dict()):
-        st.html(notice_html(*failed))
+        draw_notice(*failed)
     providers = _providers()
     if not providers:
-        st.html(notice_html(*NOT_SET_UP))
+        draw_notice(*NOT_SET_UP)
     for name in providers:
         label = f"Sign in with {name}" if name else "Sign in"
         if st.button(plain_markdown(label), key=f"sign-in-{name}", type="primary", icon=":material/login:"):
@@ -108,7 +138,7 @@ def draw_signed_in() -> None:
     claims = st.user.to_dict()
     name = next((str(claims[claim]) for claim in ("name", "email", "sub") if claims.get(claim)), "")
     with st.container(key="signed-in", gap=None):
-        st.html(quiet_html(f"Signed in as {short(name)}"))
+        draw_quiet(f"Signed in as {short(name)}")
         if st.button("Sign out", key="sign-out", type="tertiary", icon=":material/logout:"):
             _try(st.logout)
 
@@ -119,10 +149,7 @@ def _providers() -> list[str]:
         section = st.secrets["auth"].to_dict()
     except (FileNotFoundError, KeyError, AttributeError, ValueError, OSError):
         return []
-    if section.keys() >= NEEDED:
-        unnamed = [""]
-    else:
-        unnamed = []
+    unnamed = [""] if section.keys() >= NEEDED else []
     return unnamed + sorted(
         name for name, one in section.items() if isinstance(one, Mapping) and one.keys() >= NEEDED
     )
@@ -135,4 +162,60 @@ def _try(step: Callable[[], None]) -> None:
         step()
     except StreamlitAuthError as error:  # its package is missing, or something in secrets.toml
         log.error("signing in: %s", error)
-        st.html(notice_html(*NOT_SET_UP))
+        draw_notice(*NOT_SET_UP)
+
+
+# --- failures
+# ------------------------------------------------------------------------------------------------------------
+
+
+def failure_texts(parameters: Mapping[str, str]) -> tuple[str, str] | None:
+    """Returns what went wrong and what to do about it; None if nothing did.
+
+    parameters: of the page's address, by name.
+    """
+    code = parameters.get(PARAMETER, "")
+    if not CODE.fullmatch(code):
+        return None
+    return TEXTS.get(code, (f"The provider refused to sign you in: {code}.", OTHER_HINT))
+
+
+class SignInFailures:
+    """ASGI middleware before Streamlit."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        code = _code(scope)
+        if not code:
+            await self._app(scope, receive, send)
+            return
+
+        async def told(message: Message) -> None:
+            if message["type"] == "http.response.start" and not _signs_in(message):
+                message["headers"] = [
+                    (name, value + f"?{PARAMETER}={code}".encode() if name.lower() == b"location" else value)
+                    for name, value in message["headers"]
+                ]
+            await send(message)
+
+        await self._app(scope, receive, told)
+
+
+def _code(scope: Scope) -> str:
+    """Returns what to say if nobody is signed in by this request; "" if it is not the end of signing in."""
+    if scope["type"] != "http" or not scope["path"].endswith(CALLBACK):
+        return ""
+    given = parse_qs(scope["query_string"].decode("latin-1"))
+    if "error" in given:
+        code = given["error"][0]
+        return code if CODE.fullmatch(code) else "unknown_error"
+    return UNFINISHED if "code" in given else ""
+
+
+def _signs_in(message: Message) -> bool:
+    return any(
+        name.lower() == b"set-cookie" and value.startswith(USER_COOKIE) and b"Max-Age=0" not in value
+        for name, value in message["headers"]
+    )

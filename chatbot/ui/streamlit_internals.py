@@ -21,7 +21,6 @@ __all__ = [
     "draw_from",
     "end_session",
     "is_open",
-    "is_part_run",
     "is_unsafe_path_pattern",
     "runs",
     "server_address",
@@ -59,12 +58,6 @@ def end_session(session: str) -> None:
 def uploaded_files() -> MemoryUploadedFileManager:
     """Returns where Streamlit keeps the files that sessions have sent."""
     return cast(MemoryUploadedFileManager, runtime.get_instance().uploaded_file_mgr)
-
-
-def is_part_run() -> bool:
-    """Tells whether this run draws a fragment alone, not the whole page."""
-    context = get_script_run_ctx()
-    return context is not None and bool(context.fragment_ids_this_run)
 
 
 def begin_at_top() -> None:

@@ -102,10 +102,7 @@ class Uploads:
         self._away: dict[str, float] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            sent_to = UPLOAD.search(scope["path"])
-        else:
-            sent_to = None
+        sent_to = UPLOAD.search(scope["path"]) if scope["type"] == "http" else None
         if sent_to is not None and scope["method"] != "OPTIONS":
             await self._take(sent_to[1], scope, receive, send)
         elif scope["type"] == "websocket":
@@ -199,10 +196,7 @@ class Uploads:
         with _lock:
             absent = {session for session in _admitted if not is_open(session)}
         self._away = {session: until for session, until in self._away.items() if session in absent}
-        if closed:
-            patience = 0
-        else:
-            patience = st.get_option("server.disconnectedSessionTTL")
+        patience = 0 if closed else st.get_option("server.disconnectedSessionTTL")
         for session in absent - self._away.keys():
             self._away[session] = time.monotonic() + patience
             if closed:

@@ -16,21 +16,65 @@ if (!window.finpolicyInteraction) {
     if (shown) shown.removeAttribute('aria-describedby');
     shown = null;
   };
+  // Above or below what is explained, beside it, or beside the menu or list that it is in: where it covers
+  // least of what one reads or presses there.
+  const place = (of) => {
+    const box = of.getBoundingClientRect();
+    const own = tip.getBoundingClientRect();
+    const within = (at, size, whole) => Math.max(8, Math.min(at, whole - size - 8));
+    const left = within(box.left, own.width, innerWidth);
+    const middle = within(box.top + (box.height - own.height) / 2, own.height, innerHeight);
+    const around = (of.closest('[role="dialog"], [data-testid="stSidebar"]') || of).getBoundingClientRect();
+    const places = [
+      [left, box.top - own.height - 6],
+      [left, box.bottom + 6],
+      [box.right + 10, middle],
+      [box.left - own.width - 10, middle],
+      [around.right + 10, middle],
+      [around.left - own.width - 10, middle],
+    ].filter(
+      ([x, y]) => x >= 0 && y >= 0 && x + own.width <= innerWidth && y + own.height <= innerHeight,
+    );
+    const menu = of.closest('[role="dialog"]') || document;
+    const others = [
+      ...menu.querySelectorAll(
+        'label p, input, textarea, button, h1, h2, h3, .choice, [role="combobox"]',
+      ),
+    ].filter((one) => !one.contains(of) && !of.contains(one) && one.checkVisibility());
+    const covered = ([x, y]) =>
+      others.reduce((sum, one) => {
+        const at = one.getBoundingClientRect();
+        const wide = Math.min(at.right, x + own.width) - Math.max(at.left, x);
+        const high = Math.min(at.bottom, y + own.height) - Math.max(at.top, y);
+        return sum + (wide > 0 && high > 0 ? wide * high : 0);
+      }, 0);
+    const best = places.sort((one, other) => covered(one) - covered(other))[0] || [left, box.bottom + 6];
+    tip.style.left = best[0] + 'px';
+    tip.style.top = best[1] + 'px';
+  };
+  const tell = (of, text) => {
+    shown = of;
+    tip.textContent = text;
+    tip.hidden = false;
+    place(of);
+  };
   const show = (event) => {
     const of = event.target.closest ? event.target.closest('[data-tip]') : null;
     if (of === shown) return;
     hide();
     if (!of) return;
-    shown = of;
-    tip.textContent = of.dataset.tip;
-    tip.hidden = false;
+    tell(of, of.dataset.tip);
     if (of.tagName === 'BUTTON') of.setAttribute('aria-describedby', tip.id);
-    const box = of.getBoundingClientRect();
-    const own = tip.getBoundingClientRect();
-    const left = Math.max(8, Math.min(box.left, innerWidth - own.width - 8));
-    const above = box.top - own.height - 6;
-    tip.style.left = left + 'px';
-    tip.style.top = (above < 8 ? box.bottom + 6 : above) + 'px';
+  };
+  // Streamlit's own explanations, which style.css hides, are shown in the same way.
+  let theirs = null;
+  const showTheirs = () => {
+    const content = document.querySelector('[data-testid="stTooltipContent"]');
+    if (content === theirs) return;
+    theirs = content;
+    const of = content && document.querySelector(`[aria-describedby~="${content.parentElement.id}"]`);
+    if (of) tell(of, content.textContent);
+    else if (shown && !shown.dataset.tip) hide();
   };
   document.addEventListener('mouseover', show);
   document.addEventListener('focusin', show);
@@ -126,6 +170,7 @@ if (!window.finpolicyInteraction) {
   const lookSoon = () => {
     looking = looking || requestAnimationFrame(() => {
       looking = 0;
+      showTheirs();
       look();
       nameRefused();
     });
@@ -186,10 +231,9 @@ if (!window.finpolicyInteraction) {
 
   // The first page that the last answer cites; once it is open, its own keys go on to the next.
   const openLast = () => {
-    const cited = [...document.querySelectorAll('[class*="st-key-citations-"]')].pop();
+    const cited = [...document.querySelectorAll('.cites')].pop();
     const button = cited && cited.querySelector('button');
     if (button) button.click();
-    return button;
   };
   // Where there is room, an open page gives way to that of the answer that has come.
   document.addEventListener('finpolicy-answered', () => {
@@ -332,14 +376,20 @@ if (!window.finpolicyInteraction) {
     if (cell) put(5);
   });
 
-  // A cell of a table goes into the field that opens its page, numbered so that it can be pressed again.
+  // What carries data-open opens a page of a document: its key goes into the field of the pane, numbered so
+  // that it can be pressed again.
   let presses = 0;
   document.addEventListener('click', (event) => {
-    const cell = event.target.closest ? event.target.closest('[data-cell]') : null;
-    const field = document.querySelector('.st-key-cell input');
-    if (!cell || !field) return;
+    const by = event.target.closest ? event.target.closest('[data-open]') : null;
+    const field = document.querySelector('.st-key-page-to-open input');
+    if (!by || !field) return;
+    if (event.isTrusted) {
+      opener = by;
+      byKey = event.detail === 0;
+    }
+    hide();
     const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value');
-    set.call(field, `${cell.dataset.cell} ${++presses}`);
+    set.call(field, `${by.dataset.open} ${++presses}`);
     field.dispatchEvent(new Event('input', { bubbles: true }));
     const enter = { key: 'Enter', code: 'Enter', keyCode: 13, which: 13, bubbles: true };
     setTimeout(() => field.dispatchEvent(new KeyboardEvent('keydown', enter)), 30);
@@ -355,8 +405,8 @@ if (!window.finpolicyInteraction) {
     true,
   );
 
-  // What carries data-press presses the button of that key; what carries data-copy puts that text on the
-  // clipboard; what carries data-stop tells that address to stop.
+  // What carries data-copy puts that text on the clipboard; what carries data-stop tells that address to
+  // stop.
   const copy = async (text) => {
     try {
       await navigator.clipboard.writeText(text);
@@ -373,23 +423,9 @@ if (!window.finpolicyInteraction) {
     return done;
   };
   document.addEventListener('click', async (event) => {
-    const by = event.target.closest
-      ? event.target.closest(
-          '[data-press], [data-cell], :is([class*="st-key-cite-"], [class*="st-key-near-"]) button',
-        )
-      : null;
-    if (by && event.isTrusted) {
-      opener = by;
-      byKey = event.detail === 0;
-    }
-    const at = event.target.closest ? event.target.closest('[data-press], [data-copy], [data-stop]') : null;
+    const at = event.target.closest ? event.target.closest('[data-copy], [data-stop]') : null;
     if (!at) return;
     hide();
-    if (at.dataset.press) {
-      const button = document.querySelector('.st-key-' + CSS.escape(at.dataset.press) + ' button');
-      if (button) button.click();
-      return;
-    }
     if (at.dataset.stop) {
       at.disabled = true;
       await fetch(at.dataset.stop, { method: 'POST' });

@@ -11,7 +11,7 @@ from chatbot.app.store_check import CheckProgress, StoreCheck
 from chatbot.errors import StoreError
 from chatbot.store.doctor import REPAIR, Finding
 from chatbot.store.library import Library
-from chatbot.ui.store_findings import findings_html
+from chatbot.ui.document_health import findings_html
 
 LIBRARY = cast(Library, None)
 LOST = Finding("Budget <1>.pdf", "3 of 9 vectors are there", REPAIR)

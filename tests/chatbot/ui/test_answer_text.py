@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.records import Answer, Citation, Hit, Note, NumberCheck, Understanding
-from chatbot.ui.answer_details import scores_html
+from chatbot.records import Answer, Citation, Note, NumberCheck, Understanding
 from chatbot.ui.answer_text import answer_html, figure_text, passages_first, passages_of, shown_figures
 from chatbot.ui.answers import recalled_html
 from tests.chatbot.ui.test_safe_text import HOSTILE
@@ -80,7 +79,7 @@ def test_each_citation_presses_the_button_of_its_own_passage() -> None:
     citations = [FIRST, SECOND, FIRST]
     read = read_answer("Three [S1]. Four [S1]. Three again [S1].", citations, exchange=5)
     chips = read.of("key")
-    assert [chip["data-press"] for chip in chips] == ["cite-5-1", "cite-5-2", "cite-5-1"]
+    assert [chip["data-open"] for chip in chips] == ["cite-5-1", "cite-5-2", "cite-5-1"]
     assert [passage.number for passage in passages_of(citations)] == [1, 2]
     assert "Rules.pdf, p.\u00a02 (printed\u00a04): located" in chips[0]["aria-label"]
 
@@ -95,7 +94,7 @@ def test_doubtful_and_unknown_citations_are_told_apart() -> None:
     assert f"not verified, {WHY_DOUBTFUL}" in doubtful["data-tip"]
     assert "2 ⚠" in read.text
     assert "S9-000000: no such source" in read.text
-    assert "data-press" not in unknown
+    assert "data-open" not in unknown
 
 
 def test_what_cannot_be_opened_is_no_button() -> None:
@@ -168,30 +167,6 @@ def test_nothing_is_lost_and_nothing_takes_effect(text: str, statuses: list[str]
         assert not [name for name in attributes if name.startswith("on")]
 
 
-def hit(page: int, score: float, document: str = "Rules.pdf") -> Hit:
-    return Hit(document, 7, page, None, None, "text", None, f"7:{page}", "words", score=score)
-
-
-def test_considered_pages_stand_where_they_are_in_their_document() -> None:
-    hits = [hit(50, 2.0), hit(1, 1.0), hit(3, 0.0, "<b>.pdf")]
-    read = Read(scores_html(hits, lambda version: 100))
-    bars = [attributes["style"] or "" for name, attributes in read.elements if name == "i"]
-    least, best, middling = bars  # that of the other document is named first
-    assert least.startswith("left: 2.00%")
-    assert "height: 25%" in least
-    assert best.startswith("left: 49.00%")
-    assert "height: 100%" in best
-    assert middling.startswith("left: 0.00%")
-    assert "height: 50%" in middling
-    assert "Rules.pdf, 100 pages" in read.text
-    assert "<b>.pdf" in read.text
-
-
-def test_pages_of_a_document_that_is_gone_are_shown_all_the_same() -> None:
-    html = scores_html([hit(8, 1.0)], lambda version: 0)
-    assert "Rules.pdf, 8 pages" in Read(html).text
-
-
 ROW = (
     "Table 1: Summary of the budget Crowns million: Overall balance (14,030) (12,525) (11,760) (2023-24 "
     "outturn: (14,030); 2025-26 budget: (11,760)) [S1]"
@@ -210,7 +185,7 @@ def test_a_quoted_row_is_a_table_with_its_heads_its_figures_and_its_citation() -
         "(14,030) (11,760) ⚠"
     )
     assert read.text.split() == words.split()
-    assert read.of("key")[0]["data-press"] == "cite-2-1"
+    assert read.of("key")[0]["data-open"] == "cite-2-1"
 
 
 def test_a_row_loses_the_word_behind_its_figures() -> None:

@@ -13,7 +13,7 @@ from chatbot.records import Answer
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.library import Upload
-from chatbot.ui import audit_button, overlay, session
+from chatbot.ui import overlay, ratings, session
 from tests.pdfs import make_pdf
 from tests.stores import hashing
 
@@ -41,7 +41,7 @@ def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
     for password in ("sesame", None):
         monkeypatch.setattr(overlay, "password_for", lambda version, given=password: given)
         for number in (answer.exchange or 0, -1):  # kept, and not kept
-            make = audit_button._making(Given(number, answer), chatbot)
+            make = ratings._making(Given(number, answer), chatbot)
             data = make()
             drawn, refused = b"data:image/png" in data, b"needs its password" in data
             assert drawn == (password is not None)

@@ -33,39 +33,31 @@ def test_what_goes_on_is_told_in_words(phase: str, done: str, total: str, second
     assert said in phase_text(running, left)
 
 
-def test_what_can_be_asked_already_is_told_with_what_is_prepared() -> None:
-    running = replace(EMBEDDING, done=64, total=1_204, result=ADDED)
-    said = "you can ask about it now; answers still improve, 64 of 1,204 passages prepared"
-    assert phase_text(running, 600.0) == said
-
-
-def test_what_an_addition_waits_for_is_told() -> None:
-    waiting = replace(EMBEDDING, problem="No answer from the endpoint.")
-    assert "Waiting: No answer from the endpoint." in phase_text(waiting)
-
-
-def test_what_is_searched_until_a_new_version_is_complete_is_told() -> None:
-    replacing = replace(EMBEDDING, result=replace(ADDED, status="replaced"))
-    assert "the earlier reading answers until this one is ready" in phase_text(replacing)
-
-
-def test_cancelling_is_told_whatever_goes_on() -> None:
-    running = Job(1, "Budget.pdf", Phase.OCR, 3, 8, 12.0, cancelling=True)
-    assert "cancelling" in phase_text(running)
+REPLACED = replace(ADDED, status="replaced")
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
-    [(33.0, "35 s"), (2.0, "5 s"), (89.0, "90 s"), (100.0, "2 min"), (590.0, "10 min")],
+    ("job", "said"),
+    [
+        (
+            replace(EMBEDDING, done=64, total=1_204, result=ADDED),
+            "you can ask about it now; answers still improve, 64 of 1,204 passages prepared",
+        ),
+        (replace(EMBEDDING, problem="No answer."), "Waiting: No answer."),
+        (replace(EMBEDDING, result=REPLACED), "the earlier version is used until this one is ready"),
+        (Job(1, "Budget.pdf", Phase.OCR, 3, 8, 12.0, cancelling=True), "cancelling"),
+    ],
 )
-def test_time_is_told_as_people_say_it(seconds: float, said: str) -> None:
-    text = left_text(seconds)
-    assert text.removeprefix(", about ").removesuffix(" left") == said
+def test_what_is_unusual_about_it_is_told(job: Job, said: str) -> None:
+    assert said in phase_text(job)
 
 
-def test_next_to_no_time_and_time_that_is_not_known_are_not_told() -> None:
-    assert left_text(None) == ""
-    assert left_text(0.4) == ""
+def test_time_is_told_as_people_say_it() -> None:
+    told = {33.0: "35 s", 2.0: "5 s", 89.0: "90 s", 100.0: "2 min", 590.0: "10 min"}
+    assert {seconds: left_text(seconds) for seconds in told} == {
+        seconds: f", about {said} left" for seconds, said in told.items()
+    }
+    assert left_text(None) == left_text(0.4) == ""
 
 
 def test_an_estimate_only_falls_or_is_a_few_minutes() -> None:
@@ -101,12 +93,8 @@ def test_what_became_of_it_is_told_in_words(changes: dict[str, object], said: st
     assert said in ended_text(replace(DONE, result=result))
 
 
-def test_what_an_earlier_process_left_is_told_to_be_complete() -> None:
-    left = replace(DONE, result=None)
-    assert ended_text(left) == "✓ Budget.pdf: ready."
-
-
 def test_a_failure_says_what_to_do_and_a_cancelled_one_that_nothing_is_kept() -> None:
+    assert ended_text(replace(DONE, result=None)) == "✓ Budget.pdf: ready."  # of an earlier process
     error = "The file is damaged. Export it again."
     result = AddResult("Budget.pdf", "failed", error=error)
     failed = Job(1, "Budget.pdf", Phase.FAILED, result=result)

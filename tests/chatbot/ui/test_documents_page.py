@@ -23,13 +23,14 @@ from chatbot.settings import load_settings
 from chatbot.store.addition_queue import NewFile
 from chatbot.store.disk_usage import Space
 from chatbot.store.jobs import Job, Phase
-from chatbot.ui.document_address import page_number
-from chatbot.ui.document_correction import said_of
+from chatbot.ui.document_details import details_of
+from chatbot.ui.document_guide import said_of
 from chatbot.ui.document_health import bytes_text, health_text, space_text
 from chatbot.ui.document_jobs import ended_text, progress_text, share_of_all
 from chatbot.ui.document_list import NAME, NEWEST, PAGES, arranged
+from chatbot.ui.document_session import Drop, page_number
 from ingestion.records import DocumentFacts
-from tests.pages import ME, OTHER, click, keys, open_context, shown, visit
+from tests.pages import ME, OTHER, click, keys, open_context, press, shown, visit
 from tests.pdfs import make_pdf
 
 TEXT = "Budget statement 2024\n\nThe deficit ceiling is three per cent of output."
@@ -219,7 +220,7 @@ def test_period_and_status_are_set_right_and_back(context: AppContext) -> None:
 def test_what_was_added_last_comes_first_and_is_marked(context: AppContext, tmp_path: Path) -> None:
     add(context, make_pdf(tmp_path / "Zeta.pdf", ["A letter of the bank."]))
     app = visit("documents_page.py")
-    app.session_state["document_added"] = [job.id for job in context.additions.jobs()[-1:]]
+    app.session_state["documents"].drop = Drop([job.id for job in context.additions.jobs()[-1:]])
     app.run()
     assert keys(app, "Guide-") == ["Guide-Zeta.pdf", "Guide-Rules.pdf"]
     assert shown(app).count('<strong class="new">New</strong>') == 1
@@ -322,7 +323,7 @@ def test_a_guide_opens_pages_and_asks_about_its_document_alone(context: AppConte
     assert "<dt>Pages</dt><dd>2</dd>" in said
     assert "<dd>2024</dd>" in said
     assert "Outline" in said
-    assert "Page 1 of 2" in click(app, "guide-cover")
+    assert "Page 1 of 2" in press(app, "guide-cover")
     assert "Outline" not in click(app, "Guide-Rules.pdf")
     click(app, "Guide-Rules.pdf")
     questions = [app.button(key=key).label for key in keys(app, "guide-ask-")]
@@ -354,10 +355,12 @@ def test_a_removal_is_undone_at_once(context: AppContext) -> None:
     text = click(app, "dialog-yes")
     assert f"{context.chatbot.title('Rules.pdf')} was removed." in text
     assert "There are no documents to search." in text
-    text = click(app, "undo-removed")
-    scope = context.chatbot.library.scope([])
-    assert list(scope.values()) == ["Rules.pdf"]
-    assert "was removed." not in text
+    assert "removed; you can restore it until" in text
+    assert "was removed." not in click(app, "undo-removed")
+    assert list(context.chatbot.library.scope([]).values()) == ["Rules.pdf"]
+    click(app, "Remove-Rules.pdf")
+    click(app, "dialog-yes")
+    assert "removed; you can" not in click(app, "Restore-Rules.pdf")
 
 
 def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -> None:
@@ -377,7 +380,7 @@ def test_two_tabs_do_not_undo_one_another(context: AppContext, tmp_path: Path) -
     click(first, "dialog-yes")
     second.run()
     # Asked for by what stood there before.
-    second.session_state["document_dialog"] = ("report", "Rules.pdf")
+    second.session_state["dialog"] = (details_of("Rules"), "Rules.pdf")
     second.run()
     assert "This document is gone." in shown(second)
     second.run()

@@ -15,7 +15,7 @@ from chatbot.app.app_context import AppContext
 from chatbot.comparison.key_figure_records import DocumentFigures
 from chatbot.store.library import Upload
 from chatbot.ui import key_figures_page
-from tests.pages import click, open_context, press_cell, shown, visit
+from tests.pages import click, open_context, press, shown, visit
 from tests.pdfs import draw_revenue, make_pdf
 from tests.statements import HOSTILE, draw_accounts
 
@@ -54,7 +54,7 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
     assert f'data-tip="{told}"><span class="amount">1,200</span>' in said
     assert '<th scope="row">Revenue<small>$ million</small></th>' in said
     assert "100 × 150 / 1,200 = 12.5%" in said
-    press_cell(page, "0-0-0-0")
+    press(page, "0-0-0-0")
     opened = page.session_state["open_page"]
     assert opened.document == ACCOUNTS
     assert opened.page == opened.quoted == 1
@@ -64,19 +64,19 @@ def test_the_sheet_makes_itself_and_a_figure_opens_its_row(context: AppContext) 
 def test_gaps_and_documents_without_tables_are_said(context: AppContext) -> None:
     said = shown(open_figures())
     assert f"{context.chatbot.title(WORDS)}: no tables found." in said
-    assert "In no table of these documents: " in said
+    assert "Not recognised in these tables: " in said
 
 
 def test_one_period_of_each_document_or_all(context: AppContext) -> None:
     page = open_figures(ACCOUNTS, BUDGET)
-    few = shown(page).count("data-cell=")
+    few = shown(page).count("data-open=")
     page.toggle(key="figures-periods").set_value(True).run()
-    assert shown(page).count("data-cell=") > few
+    assert shown(page).count("data-open=") > few
 
 
 def test_what_no_cell_opens_opens_nothing(context: AppContext) -> None:
     page = open_figures(ACCOUNTS)
-    press_cell(page, "../../secret")
+    press(page, "../../secret")
     assert "open_page" not in page.session_state
 
 

@@ -32,7 +32,7 @@ from chatbot.records import MEMORY, Answer
 from chatbot.ui.ratings import REASONS, is_ratable
 from chatbot.ui.safe_text import case_html, situation_html
 from tests.chatbot.ui.visitor import ask, enter, switch, write
-from tests.pages import ME, OTHER, click, keys, shown, visit
+from tests.pages import ME, OTHER, click, keys, offered, shown, visit
 
 CEILING = "What is the deficit ceiling?"
 HOSTILE = "<b>bold</b> $x$ :red[y]"
@@ -189,7 +189,7 @@ def test_what_is_no_answer_has_no_buttons(context: AppContext, store: Conversati
     asked = Ask(CEILING, conversation=private, owner=ME)
     list(context.chatbot.ask(asked))
     app = visit(conversation=private)
-    assert keys(app, "cite-1-")
+    assert offered(app, "cite-1-")
     assert not keys(app, "helpful-")
 
 
@@ -236,7 +236,7 @@ def test_a_rating_that_fails_is_told_once_at_its_answer(
         app.run()
         assert not app.exception
         assert "The disk is full." in shown(app)
-        assert keys(app, "cite-1-")
+        assert offered(app, "cite-1-")
 
 
 def test_a_conversation_does_without_a_memory(

@@ -131,9 +131,9 @@ def test_the_details_tell_what_was_read_from_what_was_not() -> None:
     )
     html = checks_html(Answer("?", "?", "One. Two. Three.", True, model="m", statements=statements), [])
     assert re.findall(
-        "(on what the documents lack, as the reader agrees|not proven|not compared with the pages)<", html
+        "(about what the documents lack, confirmed|not proven|not compared with the pages)<", html
     ) == [
-        "on what the documents lack, as the reader agrees",
+        "about what the documents lack, confirmed",
         "not proven",
         "not compared with the pages",
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from chatbot.records import PageReport
 from chatbot.ui.page_report import MOST_ROWS, facts_html, kind_of, number_runs, pages_html, ranges, strip_html
 
@@ -41,10 +43,10 @@ def test_the_strip_names_every_page_and_counts_each_kind() -> None:
         'data-page="3"'
     ) in shown
     assert 'title="Page 6: not read. It broke &lt;here&gt;."' in shown
-    assert (
-        'aria-label="The pages in order: 2 text of the PDF, 1 read by OCR, 1 text, and pictures read by '
-        'OCR, 1 no text found, 1 not read; tables on 3"'
-    ) in shown
+    told = (
+        "2 text of the PDF 1 read by OCR 1 text, and pictures read by OCR 1 no text found 1 not read 3 with"
+    )
+    assert told in " ".join(re.sub("<[^>]*>", " ", shown).split())
     assert "repeat(6," in shown
 
 
@@ -66,8 +68,6 @@ def test_a_long_strip_keeps_to_its_rows() -> None:
 def test_the_facts_are_of_all_pages() -> None:
     shown = facts_html(PAGES)
     for fact in (
-        "<dd>6</dd>",
-        "<dd>3 on 3 pages</dd>",
         "2 pages, confidence 77 of 100, lowest 62 on page 4",
         "i–ii, 1; none on 3 pages",
         "<dd>page 6</dd>",

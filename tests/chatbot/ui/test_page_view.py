@@ -1,4 +1,4 @@
-"""The pane with a page, without a browser: which part of the page draws it, and when all is drawn again."""
+"""The pane with a page of a document, without a browser: what it says of where its text is from."""
 
 from __future__ import annotations
 
@@ -10,59 +10,15 @@ from chatbot.app.app_context import AppContext
 from chatbot.store.library import Upload
 
 
-def two_parts() -> None:
-    """Two parts of a page, each with a button that opens a page of its own."""
-    from types import SimpleNamespace
-
-    import streamlit as st
-
-    from chatbot.ui import overlay, page_view
-    from chatbot.ui.overlay import OpenPage
-
-    empty = SimpleNamespace(pages=lambda version, pages: {}, version=lambda version: None)
-    library = SimpleNamespace(catalog=empty)
-    context = SimpleNamespace(chatbot=SimpleNamespace(library=library, title=lambda name: name))
-
-    @st.fragment
-    def part(place: str) -> None:
-        page = OpenPage(f"{place}.pdf", 1, 1)
-        st.button(place, key=place, on_click=overlay.open_page, args=(page, (), place))
-        page_view.show_open_page(
-            context,  # type: ignore[arg-type]
-            place=place,
-            shown=lambda opened: st.write(f"open: {opened.document}"),
-        )
-
-    st.button("close", key="close", on_click=overlay.close_page)
-    part("Rules")
-    part("Fees")
-
-
-def opened(app: AppTest) -> list[str]:
-    assert not app.exception
-    return [element.value for element in app.markdown]
-
-
-def test_the_pane_is_drawn_once_by_the_part_that_opened_it_until_it_is_closed() -> None:
-    app = AppTest.from_function(two_parts, default_timeout=60).run()
-    assert opened(app) == []
-    for place in ("Rules", "Fees", "Rules"):
-        app.button(key=place).click().run()
-        assert opened(app) == [f"open: {place}.pdf"]
-    assert opened(app.run()) == ["open: Rules.pdf"]
-    app.button(key="close").click().run()
-    assert opened(app) == []
-
-
 def one_page(version: int, quote: str = "") -> None:
     """A page of a document, opened at a quotation of it."""
-    from chatbot.ui import app_opening, overlay, page_view
+    from chatbot.ui import network_exposure, overlay, page_view
     from chatbot.ui.overlay import OpenPage
 
-    context = app_opening.opening().context
+    context = network_exposure.opening().context
     assert context is not None
-    overlay.open_page(OpenPage("note.txt", version, 1, quote, 1), (), "")
-    page_view.show_open_page(context)
+    overlay.open_page(OpenPage("note.txt", version, 1, quote, 1))
+    page_view.draw_over(context)
 
 
 def test_a_page_of_a_made_pdf_says_what_it_was_made_from(context: AppContext, tmp_path: Path) -> None:
@@ -72,7 +28,7 @@ def test_a_page_of_a_made_pdf_says_what_it_was_made_from(context: AppContext, tm
     app = AppTest.from_function(one_page, args=(result.version,), default_timeout=60).run()
     assert not app.exception
     said = [element.value for element in app.caption]
-    assert any(line.startswith(r"page 1 of the PDF made from note\.txt: Text taken") for line in said), said
+    assert said == [r"page 1 of the PDF made from note\.txt"]
 
 
 def test_a_page_of_cells_says_which_they_are(context: AppContext, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import TextInput
 
 from chatbot import ui
 from chatbot.app import app_context
@@ -27,7 +28,7 @@ from chatbot.ui.chat_page import stage_html
 from chatbot.ui.document_list import line_of, remarks, state_text, undo_until
 from chatbot.ui.documents_page import moving
 from tests.chatbot.ui.visitor import ask
-from tests.pages import click, keys, shown, visit
+from tests.pages import click, keys, offered, press, shown, visit
 from tests.pdfs import make_pdf
 
 MAIN = str(Path(ui.__file__).with_name("main.py"))
@@ -109,34 +110,13 @@ def test_an_empty_store_teaches(context: AppContext) -> None:
 def test_a_question_its_citation_and_a_new_conversation(rules: AppContext) -> None:
     app = visit()
     ask(app, "What is the deficit ceiling?")
-    citation, *_ = keys(app, "cite-")
-    label = app.button(key=citation).label
-    assert "p\\.\xa01" in label
-    assert "located on the page" in label
-    assert "Marked on the page below" in click(app, citation)
+    citation, *_ = offered(app, "cite-")
+    assert "p.\xa01 <strong>located on the page</strong>" in shown(app)
+    assert "Marked on the page below" in press(app, citation)
     assert "Not in these documents" in ask(app, "Who won the football world cup?")
     click(app, "new")
-    assert not keys(app, "cite-")
+    assert not offered(app, "cite-")
     assert len(keys(app, "example-")) == 3
-
-
-def long_search() -> None:
-    """A page of its own that shows a question on its way."""
-    import streamlit as st
-
-    from chatbot.app.running_questions import Asking
-    from chatbot.records import Stage
-    from chatbot.ui.chat_page import _draw_progress
-
-    asking = Asking("?", 1)
-    asking.stage = Stage("searching", 3, 120)
-    _draw_progress(asking, st.empty(), stop="", by_model=False)
-
-
-def test_the_pieces_of_a_long_question_are_counted() -> None:
-    app = AppTest.from_function(long_search, default_timeout=60).run()
-    assert not app.exception
-    assert "Searching, piece 3 of 120 …" in shown(app)
 
 
 @pytest.mark.parametrize(
@@ -157,14 +137,6 @@ def test_an_example_is_asked_by_clicking_it(rules: AppContext) -> None:
     assert len(app.chat_message) == 2
 
 
-def test_scope_keeps_to_the_chosen_documents(rules: AppContext) -> None:
-    app = visit()
-    app.multiselect(key="scope").select("Rules.pdf").run()
-    app.chat_input[0].set_value("What is the deficit ceiling?").run()
-    conversation, owner = app.session_state["conversation"], app.session_state["owner"]
-    assert rules.asked.latest(conversation, owner) is None
-
-
 def test_what_is_searched_belongs_to_the_conversation(rules: AppContext) -> None:
     app = visit()
     app.multiselect(key="scope").select("Rules.pdf").run()
@@ -183,18 +155,6 @@ def test_what_is_searched_belongs_to_the_conversation(rules: AppContext) -> None
 def test_a_question_that_cannot_be_asked_is_told(rules: AppContext) -> None:
     app = visit()
     assert "The question is empty" in ask(app, "???")
-
-
-def test_documents_are_listed_reported_removed_and_restored(rules: AppContext) -> None:
-    app = visit("documents_page.py")
-    text = shown(app)
-    assert "✓ Rules.pdf: added, 1 page" in text
-    assert "<dd>Rules.pdf</dd>" in click(app, "Guide-Rules.pdf")
-    assert "How each page was read" in click(app, "Details-Rules.pdf")
-    click(app, "Remove-Rules.pdf")
-    assert "removed; you can restore it until" in click(app, "dialog-yes")
-    assert rules.chatbot.library.scope([]) == {}
-    assert "removed; you can" not in click(app, "Restore-Rules.pdf")
 
 
 def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
@@ -219,9 +179,15 @@ def test_one_file_under_two_names_and_a_new_version_are_explained_and_undone(
     assert "repealed" in text_of(rules)
 
 
+def password_of(app: AppTest) -> TextInput:
+    """The one field for a password."""
+    (field,) = [field for field in app.text_input if "password-" in str(field.key)]
+    return field
+
+
 def test_a_protected_file_is_opened_with_its_password(ruling: AppContext) -> None:
     app = visit("documents_page.py")
-    (field,) = app.text_input
+    field = password_of(app)
     assert field.label == "Password for Ruling pdf"
     assert "Password for <strong>Ruling.pdf</strong>" in shown(app)
     field.set_value("wrong")
@@ -229,11 +195,10 @@ def test_a_protected_file_is_opened_with_its_password(ruling: AppContext) -> Non
     settle(ruling)
     app.run()
     assert "That password is wrong" in shown(app)
-    app.text_input[0].set_value("open sesame")
+    password_of(app).set_value("open sesame")
     click_first(app, "open-")
     settle(ruling)
     app.run()
-    assert not app.text_input
     text = shown(app)
     assert "✓ Ruling.pdf: added, 1 page" in text
     assert "Protected: looking at its pages needs the password." in text
@@ -252,7 +217,7 @@ def test_a_protected_file_can_be_left_out(ruling: AppContext) -> None:
 def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> None:
     app = visit("documents_page.py")
     library = rules.chatbot.library
-    assert "The store is in order" in outcome(app, rules, "check")
+    assert "Everything is in order" in outcome(app, rules, "check")
     (version,) = library.scope([])
     with library.catalog.write() as connection:
         connection.execute("delete from vector where version = ?", (version,))
@@ -260,7 +225,7 @@ def test_the_store_is_checked_and_repaired_from_the_page(rules: AppContext) -> N
     assert "0 of 1 vectors are there" in text
     assert "Repair fixes it." in text
     assert "They were created again." in outcome(app, rules, "repair")
-    assert "The store is in order" in outcome(app, rules, "check")
+    assert "Everything is in order" in outcome(app, rules, "check")
 
 
 def outcome(app: AppTest, context: AppContext, button: str) -> str:
@@ -313,25 +278,18 @@ def test_the_second_of_two_is_named_so() -> None:
     assert free_name("Budget", set()) == "Budget (2)"
 
 
-def test_states_are_told_in_words(rules: AppContext) -> None:
-    (row,) = rules.chatbot.documents()
-    assert state_text(row) == "ready"
-    empty = replace(row, chunks=0)
-    assert state_text(empty) == "no text was found"
-    embedding = replace(row, state="embedding", embedded=64, chunks=1_204)
-    assert state_text(embedding) == "found by words; search by meaning is 5% ready"
-    removed = replace(row, state="removed", removed_at=row.added_at)
-    assert state_text(removed).startswith("removed; you can restore it until ")
-
-
 def test_what_there_is_to_say_of_a_document_is_told_in_words(rules: AppContext) -> None:
     (row,) = rules.chatbot.documents()
+    embedding = replace(row, state="embedding", embedded=64, chunks=1_204)
+    removed = replace(row, state="removed", removed_at=row.added_at)
+    assert state_text(row) == "ready"
+    assert state_text(replace(row, chunks=0)) == "no text was found"
+    assert state_text(embedding) == "found by words; search by meaning is 5% ready"
+    assert state_text(removed).startswith("removed; you can restore it until ")
     plain = replace(row, period=None, status=None)
     assert remarks(plain, row.added_at) == []
-    draft = replace(row, period="2025-26", status="draft")
-    assert line_of(draft) == ["1 page", "2025-26", "draft"]
-    torn = replace(plain, failed_pages=2)
-    assert remarks(torn, row.added_at) == ["⚠ 2 pages were not read. Details says why."]
+    assert line_of(replace(row, period="2025-26", status="draft")) == ["1 page", "2025-26", "draft"]
+    assert remarks(replace(plain, failed_pages=2), 0) == ["⚠ 2 pages were not read. Details says why."]
 
 
 def test_the_page_follows_vectors_that_nobody_makes_yet(rules: AppContext) -> None:

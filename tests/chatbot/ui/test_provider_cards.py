@@ -12,7 +12,7 @@ from chatbot.app import app_context
 from chatbot.models.connecting import LocalModels
 from chatbot.models.providers import PROVIDERS
 from chatbot.settings import Settings
-from chatbot.ui.provider_cards import CARDS
+from chatbot.ui.settings_model import CARDS
 from tests.pages import open_context, shown, visit
 from tests.provider import Drip, Provider, Refuse
 
@@ -234,7 +234,7 @@ def test_what_runs_on_this_machine_is_offered_and_connected_by_one_click(
     with Provider(["ready"], models=["qwen3:8b", "nomic-embed-text"]) as provider:
         here = {"ollama": replace(PROVIDERS["ollama"], address=provider.url)}
         monkeypatch.setattr("chatbot.models.connecting.PROVIDERS", here)
-        monkeypatch.setattr("chatbot.ui.provider_cards.CARDS", {**CARDS, **here})
+        monkeypatch.setattr("chatbot.ui.settings_model.CARDS", {**CARDS, **here})
         page.run()
         until(page, lambda: "Ollama is running on this machine, with qwen3:8b." in shown(page))
         press(page, "use-ollama")

@@ -12,8 +12,8 @@ from chatbot.app import downloads
 from chatbot.app.app_context import AppContext
 from chatbot.app.downloads import Download, Downloads
 from chatbot.errors import StoreError
-from chatbot.ui.download_links import is_session
 from chatbot.ui.guard import OWNER_COOKIE
+from chatbot.ui.page_parts import is_session
 from chatbot.ui.routes import ROUTES, image_address, original_address, stop_address
 
 

@@ -23,7 +23,7 @@ from chatbot.settings import Settings
 from chatbot.ui import network_exposure, sign_in
 from chatbot.ui.guard import is_owner
 from chatbot.ui.main import sent_lines
-from chatbot.ui.model_trials import is_in_the_open, is_on_this_machine
+from chatbot.ui.model_choice import is_in_the_open, is_on_this_machine
 from chatbot.ui.settings_page import shown_value
 from chatbot.ui.sign_in import owner_of
 from chatbot.user_settings import BY_NAME, PREFERENCES, server_value
@@ -141,11 +141,11 @@ def test_choices_hold_at_once_for_their_owner_and_are_reset(
     click(page, "reset-window")
     assert own.settings(ANN).window == 10
     assert window(page) == 10
-    assert "Reset all settings?" in click(page, "reset-all")
-    click(page, "reset-keep")
+    assert "your model and key are forgotten" in click(page, "reset-all")
+    click(page, "dialog-no")
     assert own.chosen(ANN)["summary"] is False
     click(page, "reset-all")
-    click(page, "reset-now")
+    click(page, "dialog-yes")
     assert own.chosen(ANN) == {}
     assert labels(page) == {"pages", "strategy", "window"}
 
@@ -175,11 +175,11 @@ def test_a_model_of_ones_own_is_saved_tried_and_its_key_never_shown(
         for element in page.main:
             assert KEY not in str(element)
         assert KEY not in repr(page.session_state)
-        assert "Remove the key?" in click(page, "remove-key")
-        click(page, "keep-key")
+        assert "You will have to enter it again" in click(page, "remove-key")
+        click(page, "dialog-no")
         assert own.settings(ANN).api_key == KEY
         click(page, "remove-key")
-        assert "No key is set." in click(page, "remove-key-now")
+        assert "No key is set." in click(page, "dialog-yes")
         assert own.settings(ANN).api_key == ""
 
 
