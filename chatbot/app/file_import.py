@@ -97,14 +97,8 @@ def outcome_lines(name: str, imported: ImportedLines, wording: Wording) -> list[
     known = f", {imported.known:,} {wording.known}" if imported.known else ""
     count = len(imported.problems)
     unread = [f"⚠ Line {one.line} was not read: {one.reason}." for one in imported.problems[:MOST_LINES]]
-    if count > MOST_LINES:
-        more = [f"⚠ {count - MOST_LINES:,} more lines were not read."]
-    else:
-        more = []
-    if imported.added or imported.known or not count:
-        mark = "✓"
-    else:
-        mark = "⚠"
+    more = [f"⚠ {count - MOST_LINES:,} more lines were not read."] if count > MOST_LINES else []
+    mark = "✓" if imported.added or imported.known or not count else "⚠"
     return [
         (
             f"{mark} {name}: {imported.added:,} {wording.one if imported.added == 1 else wording.many} "

@@ -128,8 +128,7 @@ def _unlike(first: Quantity, last: Quantity, *, same_document: bool) -> str:
     doubtful = next((quantity for quantity in (first, last) if quantity.status not in FINE), None)
     if doubtful is not None:
         return f"Not worked out: {doubtful.text} is not confirmed by its page."
-    kinds = {kind_of(quantity) for quantity in (first, last)}
-    if len(kinds) > 1:
+    if len({kind_of(quantity) for quantity in (first, last)}) > 1:
         return f"Not worked out: one is {kind_of(first)}, the other {kind_of(last)}."
     if is_rate(first):
         return ""
@@ -186,8 +185,5 @@ def series(entries: Sequence[Entry]) -> tuple[list[tuple[EntryPlace, float]], st
     if any(quantity.scale != scale and is_bare(quantity) for _, quantity in found):
         return [], "No chart or ranking: some figures have no stated scale."
     unit = next(iter(units - {None}), None)
-    if unit == "%":
-        said = "per cent"
-    else:
-        said = joined_unit(unit or "", SCALE_NAMES.get(scale, ""))
+    said = "per cent" if unit == "%" else joined_unit(unit or "", SCALE_NAMES.get(scale, ""))
     return [(entry.place, quantity.value * quantity.scale / scale) for entry, quantity in found], said

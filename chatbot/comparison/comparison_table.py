@@ -114,18 +114,9 @@ def entry_text(entry: Entry, change: Change | None) -> str:
     page = f"page {line['page']}" + (
         f" (printed {line['printed page']})" if line["printed page"] not in {"", str(line["page"])} else ""
     )
-    if entry.quantity:
-        said = " ".join(filter(None, [line["figure"], line["unit"]]))
-    else:
-        said = f"“{entry.passage}”"
-    if line["verified"] == "yes":
-        checked = "verified"
-    else:
-        checked = "NOT VERIFIED"
-    if entry.quantity and entry.quantity.doubt:
-        doubt = f" ({entry.quantity.doubt})"
-    else:
-        doubt = ""
+    said = " ".join(filter(None, [line["figure"], line["unit"]])) if entry.quantity else f"“{entry.passage}”"
+    checked = "verified" if line["verified"] == "yes" else "NOT VERIFIED"
+    doubt = f" ({entry.quantity.doubt})" if entry.quantity and entry.quantity.doubt else ""
     figure = f", figure {line['figure check']}{doubt}" if entry.quantity else ""
     text = f"{where}: {said} - {page}, {checked}{figure}"
     if change is not None:

@@ -45,14 +45,8 @@ def unit_text(quantity: Quantity) -> str:
         if own and own.percent:
             return ""
         return "per cent"
-    if quantity.unit in MONEY and not (own and own.unit):
-        money = quantity.unit
-    else:
-        money = ""
-    if not (own and own.scale > 1):
-        scale = SCALE_NAMES.get(quantity.scale, "")
-    else:
-        scale = ""
+    money = quantity.unit if quantity.unit in MONEY and not (own and own.unit) else ""
+    scale = SCALE_NAMES.get(quantity.scale, "") if not (own and own.scale > 1) else ""
     return joined_unit(money, scale)
 
 

@@ -452,7 +452,7 @@ def reranks(model: ScriptedModel) -> int:
 def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
+    monkeypatch.setattr("chatbot.asking.model_prompts.SLOW_SECONDS", 0.0)
     model = ScriptedModel(reverse, cite)
     chatbot = make(model, rerank=True)
 

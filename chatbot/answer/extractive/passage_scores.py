@@ -143,12 +143,7 @@ def _rarity(words: Sequence[str], passages: Sequence[Passage]) -> dict[str, floa
     having: Counter[str] = Counter()
     for passage in passages:
         having.update({*terms(passage.text), *terms(passage.head)})
-    rarity: dict[str, float] = {}
-    for word in words:
-        if having[word]:
-            ratio = len(passages) / (0.5 + having[word])
-            rarity[word] = math.log(1 + ratio)
-    return rarity
+    return {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in words if having[word]}
 
 
 def _is_called(document: str, name: str) -> bool:
@@ -211,9 +206,9 @@ def _head_words(passage: Passage) -> set[str]:
 
 def _has_figure(question: QuestionProfile, text: str, words: Collection[str]) -> bool:
     """Whether a passage has a figure that the question has not, or an amount or a time in words."""
-    if any(word[0].isdigit() and word not in question.weights for word in words):
-        return True
-    return any(find_spelled(text))
+    return any(word[0].isdigit() and word not in question.weights for word in words) or any(
+        find_spelled(text)
+    )
 
 
 def _has_share(question: QuestionProfile, passage: Passage) -> bool:
@@ -226,8 +221,7 @@ def _years_in_head(question: QuestionProfile, passage: Passage) -> float:
     heads = [passage.head]
     if passage.table is not None:
         heads += passage.table.heads
-    periods = find_periods(" ".join(heads))
-    return agreement(question.periods, periods) / SAME_PERIOD
+    return agreement(question.periods, find_periods(" ".join(heads))) / SAME_PERIOD
 
 
 def _has_other_years(question: QuestionProfile, passage: Passage) -> bool:
@@ -245,10 +239,7 @@ def _share_of_label(question: QuestionProfile, passage: Passage) -> float:
     """The share of a row's label that the question has; 0 for what is no row."""
     if not passage.is_row:
         return 0.0
-    if passage.row:
-        label = passage.row.label
-    else:
-        label = ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text))
+    label = passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text))
     words = set(terms(label))
     return len(words & question.weights.keys()) / max(1, len(words))
 
@@ -275,6 +266,4 @@ def _shared_word(word: str, own: set[str]) -> float:
     """What a question's word counts in a head with some words: 1, or less where only a related word is."""
     if word in own:
         return 1.0
-    if not own.isdisjoint(related_words(word)):
-        return RELATED_WEIGHT
-    return 0.0
+    return 0.0 if own.isdisjoint(related_words(word)) else RELATED_WEIGHT
