@@ -222,13 +222,6 @@ def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: 
     assert any("tokens. Its context length is too short" in notice for notice in told) is is_told
 
 
-def test_a_polite_refusal_is_one(make: Make) -> None:
-    said = "I'm sorry, but the excerpts do not contain the ceiling of 2031."
-    answer = answer_of(make(ScriptedModel([said])), MISSING)
-    assert not answer.answered
-    assert answer.reason == "not_in_excerpts"
-
-
 def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Path) -> None:
     model = ScriptedModel(["NOT IN THESE DOCUMENTS"])
     chatbot = make(model)
