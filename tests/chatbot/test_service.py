@@ -151,14 +151,6 @@ def test_a_figure_that_may_be_read_in_two_ways_is_told(make: Make, tmp_path: Pat
     assert doubt not in notices(ask(chatbot, "What was operating income in 2024?")[1])
 
 
-def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
-    chatbot = make()
-    add(chatbot, tmp_path / "Johnson_Johnson_2023.pdf", "The dividend was 4.70 dollars a share.")
-    answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
-    assert answer.answered
-    assert notices(events) == []
-
-
 OSTLAND = """Ostland debt report
 Public debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."""
 NORLAND = """Norland tax schedule
@@ -334,15 +326,6 @@ def test_the_longest_question_is_searched(make: Make) -> None:
     endless = "deficit ceiling " * LONGEST_QUESTION
     answer = answer_of(make(), endless[:LONGEST_QUESTION].strip())
     assert answer.considered
-
-
-def test_a_removed_document_is_not_answered_from(make: Make) -> None:
-    chatbot = make()
-    assert answer_of(chatbot).answered
-    chatbot.remove("Rules.pdf")
-    assert answer_of(chatbot).reason == "no_documents"
-    chatbot.restore("Rules.pdf")
-    assert answer_of(chatbot).answered
 
 
 def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:

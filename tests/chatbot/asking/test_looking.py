@@ -407,23 +407,6 @@ def test_however_long_the_pages_are_there_is_room_to_look(make: Make, tmp_path: 
     assert answer_of(events).by_model
 
 
-def test_words_that_were_found_come_with_what_stands_behind_them(make: Make, tmp_path: Path) -> None:
-    before, behind = (
-        "This line of the report says nothing of those who work for the council, only of its money.\n" * 22,
-        "Of these, 38 work in research.",
-    )
-    page = f"{before}The council has 90 employees.\n{behind}\n{before}"
-    find = CallTool("find_text", {"document": "Staff.pdf", "words": "90  employees"})
-    with Provider([find, f"{CEILING} [1]."]) as provider:
-        chatbot = make(**settings("openai", provider))
-        add_now(chatbot.library, [Upload(make_pdf(tmp_path / "Staff.pdf", [page]))])
-        list(chatbot.ask(Ask(QUESTION)))
-    reply = told(provider.requests[-1])
-    assert "90 employees" in reply
-    assert behind in reply
-    assert "Found on 1 page." in reply
-
-
 def test_a_document_whose_title_is_the_name_of_another_does_not_pass_for_it(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
