@@ -159,7 +159,7 @@ class _Scope:
     def _named(self) -> list[int]:
         """The versions that the question names, best first, as far as all of them can be scored whole."""
         named = [row for row in self.documents.items() if row[1].named > 0]
-        named.sort(key=_most_named_first)
+        named.sort(key=lambda row: (-row[1].named, row[0]))
         sizes = np.cumsum([document.chunks for _, document in named])
         count = int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))
         return [version for version, _ in named[:count]]
@@ -280,7 +280,7 @@ class Retriever:
             ranked_before = {row.key for row in ranking.rows}
             scored = self._rows(query, question, scope, weights)
             added = [row for row in scored if row.key not in ranked_before]
-            added.sort(key=_best_first)
+            added.sort(key=lambda row: (-row.score, row.version, row.page))
             ranking = _Ranking(names, [*ranking.rows, *added], ranking.own or weights.own)
             if len(ranking.rows) >= query.k or not scope.more:
                 return ranking
@@ -537,17 +537,6 @@ def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
         return search()
     except (KeyError, IndexError):
         return search()
-
-
-def _most_named_first(row: tuple[int, _DocumentInReach]) -> tuple[float, int]:
-    """Sorts (version, document) by how much the question names it, ties by version."""
-    version, document = row
-    return -document.named, version
-
-
-def _best_first(row: _Row) -> tuple[float, int, int]:
-    """Sorts pages by score, ties by version and page."""
-    return -row.score, row.version, row.page
 
 
 def _nearest_first(chunk: FoundChunk) -> tuple[float, int, int]:

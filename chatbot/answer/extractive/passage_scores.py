@@ -179,7 +179,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     signs["likeness"] = min(1.0, max(0.0, found.likeness))
     signs["page"] = found.page
     signs["no_figure"] = float(misses_figure)
-    signs["percentage"] = float(_has_share(question, passage))
+    signs["percentage"] = float(question.wants_share and bool(_PERCENTAGE.search(passage.text)))
     signs["years_in_head"] = _years_in_head(question, passage)
     signs["other_years"] = float(_has_other_years(question, passage))
     signs["label"] = _share_of_label(question, passage)
@@ -188,7 +188,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     signs["fragment"] = float(_is_fragment(passage, words))
     signs["length"] = min(1.0, len(passage.text.split()) / MANY_WORDS)
     signs["condition"] = 0.0
-    if _has_condition(question, passage):
+    if question.wants_condition and _CONDITION.search(passage.text):
         signs["condition"] = min(1.0, 2 * signs["words"])
     signs["row_for_reason"] = float(passage.is_row and question.wants_reason)
     signs["row_for_prose"] = float(passage.is_row and question.wants_sentence)
@@ -209,11 +209,6 @@ def _has_figure(question: QuestionProfile, text: str, words: Collection[str]) ->
     return any(word[0].isdigit() and word not in question.weights for word in words) or any(
         find_spelled(text)
     )
-
-
-def _has_share(question: QuestionProfile, passage: Passage) -> bool:
-    """Whether a share is asked for and the passage has one."""
-    return question.wants_share and _PERCENTAGE.search(passage.text) is not None
 
 
 def _years_in_head(question: QuestionProfile, passage: Passage) -> float:
@@ -249,11 +244,6 @@ def _is_fragment(passage: Passage, words: Collection[str]) -> bool:
     if passage.is_row:
         return False
     return len(words) < FEWEST_TERMS or not is_finished(passage.text, also=";")
-
-
-def _has_condition(question: QuestionProfile, passage: Passage) -> bool:
-    """Whether a condition is asked for and the passage has one."""
-    return question.wants_condition and _CONDITION.search(passage.text) is not None
 
 
 def shared_words(words: Sequence[str], head: str) -> float:
