@@ -48,6 +48,7 @@ from benchmarks.questions import (
 from benchmarks.tables import markdown_table
 from chatbot.records import Hit
 from chatbot.search.fusion import embed_query, mean_vector
+from chatbot.search.retrieval import Query
 from chatbot.service import Chatbot
 from chatbot.settings import Settings
 
@@ -262,7 +263,8 @@ def judged_by(chatbot: Chatbot, *, by_words: bool) -> Reader:
         if not by_words:
             embedder = chatbot.library.embedder
             vector = mean_vector(embed_query(embedder, answer.understanding.subject).chunks)
-        asked = chatbot.answering.judged(answer.prompt, answer.understanding, vector, names)
+        query = Query(answer.search_query, vector, names, understanding=answer.understanding)
+        asked = chatbot.answering.judged(answer.prompt, query)
         return chatbot.answering.evidence(asked)
 
     return read

@@ -395,9 +395,7 @@ class QuestionReading:
         If it holds a change against an amount, "more than 10%" gives no direction.
         """
         words = words_in(_THAN.split(self.text)[0]) - _COMPARING if self.bound else self.words
-        ups = not words.isdisjoint(MOVES[0] | _MORE)
-        downs = not words.isdisjoint(MOVES[1] | _LESS)
-        return ups - downs
+        return (not words.isdisjoint(MOVES[0] | _MORE)) - (not words.isdisjoint(MOVES[1] | _LESS))
 
     @property
     def base_year(self) -> int | None:
@@ -426,9 +424,9 @@ class QuestionReading:
         if not self.asks_yes_or_no or self.denies or _AGAINST_ANOTHER.search(self.text):
             return False
         unbounded = _BOUND_WORDS.sub(" ", self.text.replace("per cent", "percent"), count=1)
-        if not words_in(unbounded).isdisjoint(QUALIFIERS):
-            return False
-        return not _BOUND_WORDS.search(_BOUND_WORDS.sub(" ", self.text, count=1))
+        return words_in(unbounded).isdisjoint(QUALIFIERS) and not _BOUND_WORDS.search(
+            _BOUND_WORDS.sub(" ", self.text, count=1)
+        )
 
     # --- what is to be worked out
 
@@ -462,8 +460,7 @@ def read_question(text: str) -> QuestionReading:
 
 def words_in(text: str) -> frozenset[str]:
     """Returns the words of a text in small letters, without apostrophes."""
-    unquoted = text.casefold().replace("'", "").replace("’", "")
-    return frozenset(re.findall(r"[a-z]+", unquoted))
+    return frozenset(re.findall(r"[a-z]+", text.casefold().replace("'", "").replace("’", "")))
 
 
 def denies(text: str) -> bool:

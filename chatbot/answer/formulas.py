@@ -135,8 +135,7 @@ def _left_side(text: str, figures: Sequence[Figure], last: int, equals: int, *, 
             break
         first -= 1
         tokens = [first, *between, *tokens]
-    unopened = max(0, tokens.count(")") - tokens.count("("))
-    return first, last, ["("] * unopened + tokens
+    return first, last, ["("] * max(0, tokens.count(")") - tokens.count("(")) + tokens
 
 
 def _closing(gap: str) -> list[_Token] | None:
@@ -225,8 +224,7 @@ def evaluates_to(computed: float, result: Figure) -> bool:
 
 def amount_of(figure: Figure) -> float:
     """The figure as a plain number: percentages and points as fractions of one."""
-    percent = 0.01 if figure.percent else 1.0
-    factor = percent * (0.01 if figure.unit == "basis points" else 1.0)
+    factor = (0.01 if figure.percent else 1.0) * (0.01 if figure.unit == "basis points" else 1.0)
     return figure.value * figure.scale * factor
 
 

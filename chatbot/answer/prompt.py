@@ -162,8 +162,7 @@ def build_prompt(request: Request) -> Prompt:
     fixed = sum(map(count_tokens, (rules, *EXAMPLE, today, doubt, reach, question)))
     room = request.max_tokens - fixed
     before = _within(_layers(request), room - SMALLEST_EXCERPT * len(keys))
-    left = room - sum(map(count_tokens, before))
-    excerpts = _sources(request.hits, request.nonce, left)
+    excerpts = _sources(request.hits, request.nonce, room - sum(map(count_tokens, before)))
     sources = f"Sources:\n\n{excerpts}" if excerpts else "There are no sources."
     # Notes and doubt stand before the sources. Behind them, a small model takes them for the beginning of its
     # answer.
@@ -198,10 +197,10 @@ def _layers(request: Request) -> tuple[str, str, str]:
     """Notes, what was said earlier, and recent exchanges."""
     notes = [f"- ({note.layer}, {_line(note.source)}) {_line(note.text)}" for note in request.notes]
     earlier = [f"- {ROLES.get(role, role)}: {_line(text)}" for role, text in request.earlier]
-    recent = []
-    for number, exchange in enumerate(request.exchanges, 1):
-        reply = f"   Assistant: {_line(exchange.assistant)}"
-        recent.append(f"{number}. User: {_line(exchange.user)}\n{reply}")
+    recent = [
+        f"{number}. User: {_line(exchange.user)}\n   Assistant: {_line(exchange.assistant)}"
+        for number, exchange in enumerate(request.exchanges, 1)
+    ]
     return (
         _layer("Remembered notes:", notes),
         _layer("Earlier in this conversation, shortened, each sentence as it was said:", earlier),
@@ -268,9 +267,7 @@ def _within(layers: Sequence[str], room: int) -> list[str]:
     """
     kept: list[str] = []
     for layer in reversed(layers):
-        part = layer
-        if count_tokens(layer) > room:
-            part = cut_to_tokens(layer, max(0, room))
+        part = cut_to_tokens(layer, max(0, room)) if count_tokens(layer) > room else layer
         room -= count_tokens(part)
         if part:
             kept.append(part)

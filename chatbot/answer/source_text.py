@@ -63,8 +63,7 @@ def _letters(text: str) -> list[str]:
 
 
 def _row_text(row: Row) -> str:
-    cells = [cell.text if cell else "" for cell in row.cells]
-    return " | ".join([row.label, *cells])
+    return " | ".join([row.label, *[cell.text if cell else "" for cell in row.cells]])
 
 
 def _head(table: Table) -> str:
@@ -83,5 +82,4 @@ def _plain(text: str) -> str:
 
 
 def _on_one_line(lines: re.Match[str]) -> str:
-    words = lines[0].rstrip("\n")
-    return words.replace("\n", " ") + "\n"
+    return lines[0].rstrip("\n").replace("\n", " ") + "\n"

@@ -87,10 +87,7 @@ def attach(
             known.append(shown)
             continue
         file.seek(0)
-        if shown in taken:
-            name = free_name(shown, taken)
-        else:
-            name = shown
+        name = free_name(shown, taken) if shown in taken else shown
         taken.add(name)
         new.append(NewFile(name, file, owner=owner))
     return Attached(tuple(known), tuple(additions.enqueue(new)) if new else ())

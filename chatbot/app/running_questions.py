@@ -457,8 +457,6 @@ class RunningQuestions:
             if self._take_turn(asking, ask):
                 if ready is not None:
                     ask = asking.get_ready(ask, ready)
-                else:
-                    ask = ask
                 if asking.stopped:
                     asking.give_up()
                 if asking.finished:

@@ -27,10 +27,10 @@ from chatbot.answer.tables.cell_lookup import by_year
 from chatbot.answer.tables.operations import by_operation
 from chatbot.answer.tables.table_answers import compute_answer, leaves_average_out
 from chatbot.answer.verdict import NO, YES, by_sentence
-from chatbot.answer.verification.checked_text import CheckedText, check_statements
+from chatbot.answer.verification.checked_text import check_statements
 from chatbot.answer.verification.own_text import check_quoted
 from chatbot.answer.verification.reading_call import StatementReading
-from chatbot.asking.looking import Looking
+from chatbot.asking.model_prompts import ModelPrompts
 from chatbot.asking.model_turns import ModelTurns
 from chatbot.errors import ModelError
 from chatbot.evidence.highlights import confidence_of
@@ -54,7 +54,6 @@ from chatbot.records import (
     Stage,
     Token,
     Understanding,
-    Usage,
 )
 from chatbot.search.amendments import Amendments
 from chatbot.search.corpus_vocabulary import is_about, known_terms, listed, opens_with, topic_likeness
@@ -145,14 +144,8 @@ class PromptedQuestion:
     sums_up: whether its pages are to be summed up.
     in_part: whether the documents are not completely read yet.
     hasty: whether `reason` was judged by words alone.
-    sent: the prompt of a chat model, whose first sources are those of `prompt`.
-    shorter: makes another prompt for a model to which that one is too long.
-    waited: gets the seconds to the model's first word or call and returns the notices that follow from it.
-    cost: gets what a model used and returns what it costs, None without prices.
-    answer_tokens: the most tokens that a chat model may write.
+    sent: the prompts of a chat model, whose first sources are those of `prompt`; None if none answers.
     names: of the documents that are asked, () for all.
-    looking: lets the model look further, with a prompt and what stops it; None where it answers at once.
-    settled: makes a prompt of its own of one whose sources calls have brought.
     """
 
     prompt: Prompt
@@ -167,14 +160,8 @@ class PromptedQuestion:
     sums_up: bool = False
     in_part: bool = False
     hasty: bool = False
-    sent: Prompt | None = None
-    shorter: Callable[[], Prompt] | None = None
-    waited: Callable[[float], Sequence[Notice]] = lambda _: ()
-    cost: Callable[[Usage], float | None] = lambda _: None
-    answer_tokens: Callable[[], int] = lambda: 1_000
+    sent: ModelPrompts | None = None
     names: Sequence[str] = ()
-    looking: Callable[[Prompt, Callable[[], bool]], Looking] | None = None
-    settled: Callable[[Prompt], Prompt] = lambda prompt: prompt
 
 
 class Answering:
@@ -206,9 +193,7 @@ class Answering:
     def judged(
         self,
         prompt: Prompt,
-        understanding: Understanding,
-        vector: NDArray[np.float32] | None,
-        names: Sequence[str],
+        query: Query,
         *,
         remembered: str = "",
         avoid: str = "",
@@ -217,24 +202,23 @@ class Answering:
     ) -> PromptedQuestion:
         """The question with what its pages state, and whether they may answer.
 
-        names: of the documents that are asked, () for all. remembered: an answer that was given before and
+        query: that found the pages. remembered: an answer that was given before and
         still stands. avoid, beside: as in PromptedQuestion. hasty: raise no doubt where words alone raise
         none. That is enough as advice to a chat model; judging what the sentences mean takes most of the
         time. Raises KeyError or IndexError if a page was erased meanwhile.
         """
-        understanding = replace(understanding, whose=self._whose(prompt, understanding))
-        computed = remembered or self._computed(prompt, understanding)
-        known = self._known(prompt, understanding, names)
+        understanding = replace(query.asked, whose=self._whose(prompt, query.asked))
+        known = known_terms(self._library, understanding, query.names)
         asked = PromptedQuestion(
             prompt,
             understanding,
-            vector,
-            computed,
-            known,
+            query.vector,
+            remembered or self._computed(prompt, understanding),
+            also_known(understanding, list(prompt.sources.values()), known),
             avoid=avoid,
             beside=beside,
             hasty=hasty,
-            names=names,
+            names=query.names,
         )
         if remembered:
             return asked
@@ -242,18 +226,16 @@ class Answering:
             return asked
         return replace(asked, reason=self._why_not(asked), hasty=False)
 
-    def answer(
-        self, asked: PromptedQuestion, model: LLM | None, stop: Callable[[], bool]
-    ) -> Generator[Event, None, Answer]:
+    def answer(self, asked: PromptedQuestion, stop: Callable[[], bool]) -> Generator[Event, None, Answer]:
         """The checked answer or the refusal, with the events on the way.
 
-        The last events name what it leaves out and newer documents that it does not use. model: asked
-        whatever the search judged; None for the documents' own words, or if no page was found.
+        The last events name what it leaves out and newer documents that it does not use. A chat model is
+        asked whatever the search judged; without one the answer is in the documents' own words.
         """
-        if model is None:
+        if asked.sent is None:
             answer = yield from self._own_words(asked)
         else:
-            answer = yield from self._answer(asked, model, stop)
+            answer = yield from self._answer(asked, asked.sent, asked.sent.first, stop)
         cited = {citation.document for citation in answer.citations if citation.document}
         newer = superseded(listed(self._library), cited, asked.understanding.years)
         amended = [
@@ -274,7 +256,17 @@ class Answering:
             found = check_quoted(text, prompt)
         else:
             found = check_statements(text, prompt)
-        return self._as_answer(prompt, found, model)
+        return Answer(
+            prompt.question,
+            prompt.search_query,
+            found.text,
+            True,
+            citations=tuple(map(self._with_confidence, found.citations)),
+            numbers=found.numbers,
+            prompt=prompt,
+            model=model,
+            statements=found.statements,
+        )
 
     def quoted(self, prompt: Prompt, text: str, lead: str) -> Answer:
         """The answer with what the pages of a prompt say, below a line that is on none of them.
@@ -318,20 +310,6 @@ class Answering:
         found = Retriever(self._library).beginnings(hit.version, hit.document, [number])
         return next(iter(found), hit)
 
-    def _as_answer(self, prompt: Prompt, found: CheckedText, model: str) -> Answer:
-        citations = tuple(map(self._with_confidence, found.citations))
-        return Answer(
-            prompt.question,
-            prompt.search_query,
-            found.text,
-            True,
-            citations=citations,
-            numbers=found.numbers,
-            prompt=prompt,
-            model=model,
-            statements=found.statements,
-        )
-
     def said(self, asked: PromptedQuestion, *, avoid: str = "") -> str:
         """What the pages say without a model, with its keys; "" if they do not answer.
 
@@ -358,12 +336,6 @@ class Answering:
         if asked.reason:
             return explain(asked.reason, asked.understanding, asked.known)
         return ""
-
-    def _known(
-        self, prompt: Prompt, understanding: Understanding, names: Sequence[str]
-    ) -> Callable[[str], bool]:
-        hits = list(prompt.sources.values())
-        return also_known(understanding, hits, known_terms(self._library, understanding, names))
 
     # --- whether there is an answer
     # -----------------------------------------------------------------------------------------
@@ -540,39 +512,30 @@ class Answering:
             return len(set(question.terms).intersection(terms(sentence)))
 
         candidates = sentences(KEYS_IN_BRACKETS.sub("", answer.first))
-        nearest = max(candidates, key=shared_terms, default="")
-        return by_sentence(question, about, nearest)
+        return by_sentence(question, about, max(candidates, key=shared_terms, default=""))
 
     def _answer(
-        self, asked: PromptedQuestion, model: LLM, stop: Callable[[], bool]
+        self, asked: PromptedQuestion, sent: ModelPrompts, prompt: Prompt, stop: Callable[[], bool]
     ) -> Generator[Event, None, Answer]:
+        """The answer of a chat model. prompt: one of `sent`."""
         yield Stage("answering")
-        prompt = asked.sent or asked.prompt
-        turns = ModelTurns(
-            model,
-            prompt,
-            asked.looking(prompt, stop) if asked.looking else None,
-            max_tokens=asked.answer_tokens(),
-            stop=stop,
-            waited=asked.waited,
-            settled=asked.settled,
-        )
+        model, models, owner = sent.model, sent.models, sent.ask.owner
+        turns = ModelTurns(model, prompt, sent, max_tokens=models.answer_tokens(owner), stop=stop)
         try:
             yield from turns.events()
         except ModelError as error:
-            if error.kind == "length" and asked.shorter is not None and not turns.first_seconds:
+            if error.kind == "length" and prompt is sent.first and not turns.first_seconds:
                 yield Notice(SHORTENED.format(name=model.name), SHORTENED_HINT)
-                shorter = replace(asked, sent=asked.shorter(), shorter=None)
-                return (yield from self._answer(shorter, model, stop))
+                return (yield from self._answer(asked, sent, sent.shorter(), stop))
             yield Notice(error.message + _had_said(turns.text, turns.prompt, end=" …"), error.hint)
             fallback = yield from self._own_words(asked)
             failure = ModelFailure(error.kind or "other", error.message, error.hint)
-            spent = turns.usage and replace(turns.usage, cost=asked.cost(turns.usage))
+            spent = turns.usage and replace(turns.usage, cost=models.cost(owner, turns.usage))
             own = _in_place_of(model, fallback, turns.prompt)
             return replace(own, error=str(error), failure=failure, usage=spent)
         prompt, reply, usage = turns.prompt, turns.reply, turns.usage
         assert reply is not None and usage is not None
-        usage = replace(usage, cost=asked.cost(usage))
+        usage = replace(usage, cost=models.cost(owner, usage))
         yield from reply_notices(reply, prompt)
         answered = without_rules(reply.text)
         if answered != reply.text:
@@ -634,10 +597,7 @@ class Answering:
             is_like = likeness([words])[0] >= LEAST_LIKE
         if orders_of(hit) or not (is_like or _shares_words(words, of_any_year)):
             return ""
-        if len(words) <= LONGEST_QUOTE:
-            quote = words
-        else:
-            quote = f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
+        quote = words if len(words) <= LONGEST_QUOTE else f"{words[:LONGEST_QUOTE].rpartition(' ')[0]} …"
         return CLOSEST.format(page=hit.page, document=hit.document, quote=quote)
 
     def _lacking(self, asked: PromptedQuestion, answer: Answer) -> tuple[str, ...]:
@@ -696,19 +656,13 @@ def _calls(parts: Sequence[str], name: str) -> bool | None:
     """
     joined = "".join(parts)
     words = [word for word in re.findall(r"\w+", name.casefold()) if word not in OF_FIRMS]
-    found = set()
-    for word in words:
-        found.add(word in joined or any(part.startswith(word) for part in parts))
-    if len(found) == 2:
-        return None
-    return found == {True}
+    found = {word in joined for word in words}
+    return None if len(found) == 2 else found == {True}
 
 
 def _is_owner(name: str, has_all: bool | None, subject: str) -> bool:
     """Whether a question marks a name as the owner, "Acme's", that a document's name does not have at all."""
-    if has_all is None:
-        return False
-    return re.search(rf"{re.escape(name)}['’]s\b", subject) is not None
+    return has_all is not None and re.search(rf"{re.escape(name)}['’]s\b", subject) is not None
 
 
 def _had_said(written: str, prompt: Prompt, *, end: str = "") -> str:

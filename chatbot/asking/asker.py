@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chatbot.answer.citations.citation_forms import with_inert_keys
-from chatbot.answer.prompt import Request, build_prompt, size_of, size_of_conversation
+from chatbot.answer.prompt import Request, build_prompt, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.external_texts import ExternalText, with_texts, without_reports
-from chatbot.asking.looking import Looking, reach
+from chatbot.asking.looking import reach
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_alone import answer_alone, check_model
+from chatbot.asking.model_prompts import NOT_ASKED, ModelPrompts
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import MultiDocument
 from chatbot.asking.question import Ask, checked
@@ -31,7 +32,7 @@ from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.compression.shortening import PAGE_TOKENS
 from chatbot.memory.memory_service import Before
 from chatbot.models.chat import LLM
-from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token, Understanding
+from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.corpus_vocabulary import as_known, known_terms
 from chatbot.search.follow_up.llm import Rewritten, rewrite
 from chatbot.search.follow_up.rules import asks_other_period, standalone_query
@@ -50,20 +51,13 @@ from chatbot.tools.tool_servers import ToolServers
 
 __all__ = ["Asker"]
 
-# A model that takes this many seconds to its first word is asked for answers alone.
-SLOW_SECONDS = 20.0
-NOT_ASKED = "For the next ten minutes it only writes answers."
 # The notice that tools are wanted where nobody can call them.
 NO_TOOLS = "Tools of other servers are called by a chat model, and none that can call them answers here."
 # Pages that stand for a document as a whole, where one is to be summed up.
 MOST_OF_WHOLE = 10
-# Of the room for a prompt, what is looked up has one of so many parts.
-LOOKING_PART = 3
 # Documents that a prompt names for tools to look into, and those whose headings it has where no page was
 # found.
 MOST_NAMED, MOST_OUTLINED = 12, 3
-# Of a short prompt: rules, example and question, and a source with its label.
-BESIDE_SOURCES, SMALLEST_SOURCE = 400, 200
 
 
 def _considered(answer: Answer, hits: Sequence[Hit]) -> tuple[Hit, ...]:
@@ -85,7 +79,6 @@ class _Preparation:
     ask: Ask
     question: str
     query: Query
-    understanding: Understanding
     before: Before
     rated: FeedbackRerank
     reranker: LLM | None
@@ -125,31 +118,42 @@ class Asker:
         """
         started = time.perf_counter()
         question = checked(ask.question)
-        index = self._index(ask)
+        index = index_fingerprint(
+            self.library.catalog, self.library.embedder.fingerprint, self.library.scope(ask.names)
+        )
+
+        def complete(answer: Answer) -> Answer:
+            """An answer with what every answer says of its ask."""
+            return replace(
+                answer,
+                conversation=ask.conversation,
+                names=ask.names,
+                index=index,
+                seconds=round(time.perf_counter() - started, 3),
+                fingerprint=self.library.embedder.fingerprint,
+            )
+
         # Read before the first event, with which the question becomes one of the exchanges.
         exchanges = self.lending.exchanges(ask)
         if not (ask.documents or ask.texts):
-            yield from self._alone(replace(ask, question=question), index, started, stop)
+            yield from self._alone(replace(ask, question=question), complete, stop)
             return
         by_model = self.models.answering(ask.owner) is not None
         placed = None if ask.texts else self.talking.placed(question, ask, by_model=by_model)
         if placed:
-            yield Stage("searching")
-            yield from self._told_at_once(placed, ask, index, started)
+            yield from (Stage("searching"), Token(placed.text), complete(placed))
             return
-        yield from self._from_sources(question, ask, exchanges, stop, index=index, started=started)
+        yield from self._from_sources(question, ask, exchanges, complete, stop)
 
     def _from_sources(
         self,
         question: str,
         ask: Ask,
         exchanges: tuple[Exchange, ...],
+        complete: Callable[[Answer], Answer],
         stop: Callable[[], bool],
-        *,
-        index: str,
-        started: float,
     ) -> Generator[Event, None, None]:
-        """The events of an answer from documents, texts and memories."""
+        """The events of an answer from documents, texts and memories. complete: makes it that of its ask."""
         intent, earlier = self._intent(question, ask)
         yield Stage("searching")
         model = self.models.answering(ask.owner)
@@ -160,7 +164,7 @@ class Asker:
         elif intent:
             by_model = model is not None
             if direct := self.talking.answer(intent, ask, question, earlier, by_model=by_model):
-                yield from self._told_at_once(direct, ask, index, started)
+                yield from (Token(direct.text), complete(direct))
                 return
         if (advice := self.lending.advice(ask)) is not None:
             yield from advice
@@ -175,7 +179,7 @@ class Asker:
             found = yield from self._of_several(question, prepared.query)
             if found:
                 found = replace(found, notes=before.notes, compression=before.compression)
-                yield from self._told_at_once(found, ask, index, started)
+                yield from (Token(found.text), complete(found))
                 return
         asked, request = yield from self._chosen(prepared, stop)
         hits = list(request.hits)
@@ -194,21 +198,22 @@ class Asker:
         whole = []
         if intent and model is not None and not sums_up_texts:
             whole = self.talking.whole_hits(intent, ask, self._room(ask, request))
-        model = model if hits or whole or self._may_look(ask, model) else None
-        if model is not None:
-            asked, hits = self._prompted(ask, prepared.query, request, asked, whole, model)
-        answer = yield from self.answering.answer(asked, model, stop)
+        if model is not None and (hits or whole or self._may_look(ask, model)):
+            pages = whole or self._for_model(ask, prepared.query, hits)
+            sent = self._prompts(ask, replace(request, hits=pages), asked, model)
+            asked, hits = replace(asked, sent=sent), list(sent.first.sources.values())
+        answer = yield from self.answering.answer(asked, stop)
         answer = replace(
             answer,
             citations=without_reports(answer.citations, ask.texts),
             considered=_considered(answer, hits),
-            understanding=prepared.understanding,
+            understanding=prepared.query.asked,
             notes=before.notes,
             compression=before.compression,
         )
-        complete = self._completed_answer(answer, ask, index, started)
-        yield complete
-        yield from self._read_back(complete, ask, stop)
+        answer = complete(answer)
+        yield answer
+        yield from self._read_back(answer, ask, stop)
 
     def _read_back(self, answer: Answer, ask: Ask, stop: Callable[[], bool]) -> Iterator[Event]:
         """The answer once more, with the marks of a reading, if a model reads it."""
@@ -234,22 +239,16 @@ class Asker:
         """
         if ask.calls:
             replied = yield from call_tools(ask.calls, self.tools, stop)
-            texts = (ExternalText(text.address, text.title, text.text) for text in replied)
-            return replace(ask, texts=(*texts, *ask.texts))
-        if not ask.tools:
+        elif not ask.tools:
             return ask
-        if model is None or not model.calls_tools:
+        elif model is None or not model.calls_tools:
             yield Notice(NO_TOOLS, "Choose a chat model, or ask without tools.")
             return ask
-        room = self.models.answer_tokens(ask.owner)
-        told = yield from ask_tools(question, model, self.tools, room, stop)
-        texts = (ExternalText(text.address, text.title, text.text) for text in told)
+        else:
+            room = self.models.answer_tokens(ask.owner)
+            replied = yield from ask_tools(question, model, self.tools, room, stop)
+        texts = (ExternalText(text.address, text.title, text.text) for text in replied)
         return replace(ask, texts=(*texts, *ask.texts))
-
-    def _index(self, ask: Ask) -> str:
-        """The fingerprint of the index that a question is asked of."""
-        scope = self.library.scope(ask.names)
-        return index_fingerprint(self.library.catalog, self.library.embedder.fingerprint, scope)
 
     def _intent(self, question: str, ask: Ask) -> tuple[Intent | None, list[Exchange]]:
         """What a message asks of the chatbot or of a whole document, with what was said before.
@@ -306,7 +305,6 @@ class Asker:
             ask,
             question,
             query,
-            understanding,
             before,
             FeedbackRerank() if ask.texts else self.lending.rated(ask, text, vector),
             self.models.reranking(ask.owner),
@@ -318,18 +316,29 @@ class Asker:
         self, prepared: _Preparation, stop: Callable[[], bool]
     ) -> Generator[Event, None, tuple[PromptedQuestion, Request]]:
         """The question judged by its pages, and the request for a prompt with them."""
-        rated = prepared.rated
+        rated, before = prepared.rated, prepared.before
         while True:
             unrated = self.finder.pages(prepared.query) if prepared.ask.documents else []
             hits = rated.applied(unrated, partial(self.finder.more, prepared.query))
-            request = self._request(prepared, self._beside_texts(prepared.ask, prepared.query, hits))
+            request = Request(
+                prepared.question,
+                prepared.query.text,
+                self._beside_texts(prepared.ask, prepared.query, hits),
+                before.exchanges,
+                before.notes,
+                secrets.token_hex(3),
+                self.context_tokens,
+                before.earlier,
+            )
             prompt = build_prompt(request)
             try:
                 remembered = self._remembered(rated, prompt)
                 asked = self._judged(prepared, prompt, remembered)
                 yield from [Notice(rated.why)] if remembered else rated.told(unrated, hits)
                 if prepared.reranker and not (asked.reason or remembered):
-                    hits = yield from self._reordered(prepared, hits, prepared.reranker, stop)
+                    ranked = self.finder.reordered(prepared.query, hits, prepared.reranker, stop)
+                    yield from self._told(ranked, prepared.ask.owner)
+                    hits = list(ranked.hits)
                     beside = self._beside_texts(prepared.ask, prepared.query, hits)
                     request = replace(request, hits=beside)
                     asked = self._judged(prepared, build_prompt(request))
@@ -338,25 +347,10 @@ class Asker:
                 if {hit.version for hit in hits} <= self.library.scope(()).keys():
                     raise  # no page was erased meanwhile: another attempt would fail too
 
-    def _request(self, prepared: _Preparation, hits: Sequence[Hit]) -> Request:
-        before = prepared.before
-        return Request(
-            prepared.question,
-            prepared.query.text,
-            hits,
-            before.exchanges,
-            before.notes,
-            secrets.token_hex(3),
-            self.context_tokens,
-            before.earlier,
-        )
-
     def _judged(self, prepared: _Preparation, prompt: Prompt, remembered: str = "") -> PromptedQuestion:
         return self.answering.judged(
             prompt,
-            prepared.understanding,
-            prepared.query.vector,
-            prepared.ask.names,
+            prepared.query,
             remembered=remembered,
             avoid=prepared.rated.avoid,
             hasty=prepared.hasty,
@@ -389,7 +383,7 @@ class Asker:
         return self.finder.corrected_spelling(query, ask.names)
 
     def _alone(
-        self, ask: Ask, index: str, started: float, stop: Callable[[], bool]
+        self, ask: Ask, complete: Callable[[Answer], Answer], stop: Callable[[], bool]
     ) -> Generator[Event, None, None]:
         """The events of an answer without documents. Raises UsageError without a chat model."""
         model = check_model(self.models.answering(ask.owner))
@@ -397,7 +391,7 @@ class Asker:
         yield Stage("answering")
         yield from before.notices
         answer = yield from answer_alone(ask, before, self.models, model, stop)
-        yield self._completed_answer(answer, ask, index, started)
+        yield complete(answer)
 
     def _of_several(self, question: str, wanted: Query) -> Generator[Event, None, Answer | None]:
         """What each of several documents that a question names says.
@@ -425,91 +419,16 @@ class Asker:
         if coming:
             yield coming
 
-    def _told_at_once(self, answer: Answer, ask: Ask, index: str, started: float) -> Iterator[Event]:
-        """The events of an answer that is already complete."""
-        yield Token(answer.text)
-        yield self._completed_answer(answer, ask, index, started)
-
-    def _completed_answer(self, answer: Answer, ask: Ask, index: str, started: float) -> Answer:
-        """An answer with what every answer says of its ask."""
-        return replace(
-            answer,
-            conversation=ask.conversation,
-            names=ask.names,
-            index=index,
-            seconds=round(time.perf_counter() - started, 3),
-            fingerprint=self.library.embedder.fingerprint,
-        )
-
-    def _reordered(
-        self, prepared: _Preparation, hits: Sequence[Hit], reranker: LLM, stop: Callable[[], bool]
-    ) -> Generator[Event, None, list[Hit]]:
-        """As many pages as these, in the order of a chat model."""
-        ranked = self.finder.reordered(prepared.query, hits, reranker, stop)
-        yield from self._told(ranked, prepared.ask.owner)
-        return list(ranked.hits)
-
-    def _prompted(
-        self,
-        ask: Ask,
-        query: Query,
-        request: Request,
-        asked: PromptedQuestion,
-        whole: Sequence[Hit],
-        model: LLM,
-    ) -> tuple[PromptedQuestion, list[Hit]]:
-        """The question with the prompt of its owner's chat model, and the pages in that.
-
-        whole: the pages that stand for a document which is asked for as a whole; [] otherwise.
-        """
-        looks = self._may_look(ask, model)
-        found = list(whole) or self._for_model(ask, query, request.hits)
-        full_request = replace(
+    def _prompts(self, ask: Ask, request: Request, asked: PromptedQuestion, model: LLM) -> ModelPrompts:
+        """What its owner's chat model is sent for a question."""
+        request = replace(
             request,
-            doubt=self.answering.doubt(asked) if found else "",
+            doubt=self.answering.doubt(asked) if request.hits else "",
             worked_out=asked.computed,
             today=time.strftime("%Y-%m-%d"),
         )
-        owner = ask.owner
-        room = self.models.prompt_tokens(owner)
-
-        def sent(tokens: int, hits: Sequence[Hit], reachable: str) -> Prompt:
-            hits = hits[: max(1, (tokens - BESIDE_SOURCES) // SMALLEST_SOURCE)]
-            return build_prompt(replace(full_request, hits=hits, max_tokens=tokens, reach=reachable))
-
-        reachable = self._reach(ask, found) if looks else ""
-        # The pages leave room for what calls bring.
-        prompt = sent(room - room // LOOKING_PART if looks else room, found, reachable)
-
-        def shorter() -> Prompt:
-            return sent(self.models.too_long(owner, min(room, size_of(prompt))), found, reachable)
-
-        def settled(looked: Prompt) -> Prompt:
-            made = sent(room, list(looked.sources.values()), "")
-            sources = {**looked.sources, **made.sources}
-            return replace(
-                made,
-                sources=sources,
-                looks=looked.looks,
-                calculations=looked.calculations,
-                proposed=looked.proposed,
-            )
-
-        def looking(sent_prompt: Prompt, stop: Callable[[], bool]) -> Looking:
-            foreign = self.tools.offered(stop).tools if ask.tools and ask.proposes else {}
-            return Looking(self.lookups, sent_prompt, ask.names, room, stop, foreign, sees=model.sees)
-
-        prompted = replace(
-            asked,
-            sent=prompt,
-            shorter=shorter,
-            waited=partial(self._waited, owner),
-            cost=partial(self.models.cost, owner),
-            answer_tokens=partial(self.models.answer_tokens, owner),
-            looking=looking if looks else None,
-            settled=settled,
-        )
-        return prompted, list(prompt.sources.values())
+        reachable = self._reach(ask, request.hits) if self._may_look(ask, model) else ""
+        return ModelPrompts(model, ask, request, reachable, self.models, self.lookups, self.tools)
 
     def _may_look(self, ask: Ask, model: LLM | None) -> bool:
         """Whether a model can look further in documents."""
@@ -543,12 +462,6 @@ class Asker:
             yield Notice(f"{notice.text} {NOT_ASKED}", notice.hint)
         else:
             yield notice
-
-    def _waited(self, owner: str, seconds: float) -> Sequence[Notice]:
-        """The notices that follow from the seconds to the first word of an answer."""
-        if seconds < SLOW_SECONDS or not self.models.found_slow(owner):
-            return ()
-        return (Notice(f"The chat model took {seconds:.0f} s to start answering. {NOT_ASKED}"),)
 
     def _room(self, ask: Ask, request: Request) -> int:
         """How many pages of a document that is asked for as a whole its owner's chat model gets."""

@@ -238,8 +238,7 @@ class Looking:
         return _Brought(cut_to_tokens("\n".join(lines), min(LIST_TOKENS, self._share)), told)
 
     def _figures(self, given: dict[str, object]) -> _Brought:
-        asked = forms.KeyFigures.model_validate(given)
-        sheet = self._lookups.key_figures(asked, self._names)
+        sheet = self._lookups.key_figures(forms.KeyFigures.model_validate(given), self._names)
         lines = [line for line in figure_lines(sheet) if line["page"]][:MOST_FIGURES]
         if not lines:
             return _Brought("Its tables have none of these figures.", "no key figures")
@@ -260,8 +259,7 @@ class Looking:
     def _calculate(self, given: dict[str, object]) -> _Brought:
         worked_out = self._lookups.calculate(forms.Calculate.model_validate(given))
         text = f"{worked_out.expression} = {_exact(worked_out.value)}"
-        told = f"{text}\nCite the sources of its figures."
-        return _Brought(told, text, worked_out.expression)
+        return _Brought(f"{text}\nCite the sources of its figures.", text, worked_out.expression)
 
     def _list(self, given: dict[str, object]) -> _Brought:
         forms.ListDocuments.model_validate(given)

@@ -177,6 +177,4 @@ class MemoryContext:
 
     def _is_on(self, ask: Ask, memory: str) -> bool:
         """Whether a memory is used in the conversation of a question."""
-        if ask.conversation is None:
-            return False
-        return self._memory.is_on(ask.conversation, ask.owner, memory)
+        return ask.conversation is not None and self._memory.is_on(ask.conversation, ask.owner, memory)

@@ -49,10 +49,7 @@ class ChatModels:
         self._settings, self._own, self._given = settings, own, given
         self._model = given
         self._chosen = given is not None
-        if given is None:
-            self._limits = ModelLimits()
-        else:
-            self._limits = ModelLimits(lambda _: 0)
+        self._limits = ModelLimits() if given is None else ModelLimits(lambda _: 0)
 
     def settings_of(self, owner: str | None) -> Settings:
         """The settings that hold for an owner; None for the settings of everyone who chose nothing."""

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 
 from chatbot.answer.prompt import size_of, sources_of
 from chatbot.asking.looking import Looking
+from chatbot.asking.model_prompts import ModelPrompts
 from chatbot.errors import ModelError
 from chatbot.models.chat import LLM, Anew, Reply, SpentError
 from chatbot.models.endpoint_errors import EndpointError
@@ -35,21 +37,14 @@ class ModelTurns:
         self,
         model: LLM,
         prompt: Prompt,
-        looking: Looking | None = None,
+        prompts: ModelPrompts | None = None,
         *,
         max_tokens: int,
         stop: Callable[[], bool],
-        waited: Callable[[float], Sequence[Notice]] = lambda _: (),
-        settled: Callable[[Prompt], Prompt] = lambda prompt: prompt,
     ) -> None:
-        """looking: None for a model that is to answer at once.
-
-        waited: gets the seconds to the first word or call and returns the notices that follow from it.
-        settled: makes a prompt that has what calls brought among its sources, for a model that may call no
-            more.
-        """
-        self._model, self._looking, self._max_tokens, self._stop = model, looking, max_tokens, stop
-        self._waited, self._settled = waited, settled
+        """prompts: those that the first one is of; None for a model that answers without documents."""
+        self._model, self._prompts, self._max_tokens, self._stop = model, prompts, max_tokens, stop
+        self._looking = prompts.looking(prompt, stop) if prompts else None
         self._base = self.prompt = prompt
         self.text = ""
         self.reply: Reply | None = None
@@ -111,13 +106,13 @@ class ModelTurns:
 
     def _settle(self) -> Generator[Event, None, None]:
         """Goes on without calls: all that was brought becomes part of a new prompt."""
-        assert self._looking is not None
+        assert self._looking is not None and self._prompts is not None
         if self.text:
             yield Token("", anew=True)
         self.text = ""
         if self._looking.prompt.pictured:
             yield Notice(UNSEEN, UNSEEN_HINT)
-        self._base = self.prompt = self._settled(self._looking.prompt)
+        self._base = self.prompt = self._prompts.settled(self._looking.prompt)
         self._looking = None
 
     def _streamed(self, offered: Sequence[OfferedTool], started: float) -> Generator[Event, None, Reply]:
@@ -151,9 +146,9 @@ class ModelTurns:
 
     def _wait_told(self, started: float) -> Iterator[Notice]:
         """What follows from how long the model's first reply took to begin, once."""
-        if not self._told_wait:
+        if self._prompts and not self._told_wait:
             self._told_wait = True
-            yield from self._waited(time.monotonic() - started)
+            yield from self._prompts.waited(time.monotonic() - started)
 
 
 def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
@@ -165,10 +160,8 @@ def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
 
 def _with_rounds(base: Prompt, looking: Looking) -> Prompt:
     """The prompt with the calls and what they brought, as it is sent."""
-    messages = list(base.messages)
-    for called in looking.rounds:
-        messages += _messages_of(called)
-    return replace(looking.prompt, messages=tuple(messages))
+    called = chain.from_iterable(map(_messages_of, looking.rounds))
+    return replace(looking.prompt, messages=(*base.messages, *called))
 
 
 def _messages_of(called: ToolRound) -> list[tuple[str, str]]:

@@ -68,10 +68,7 @@ class MultiDocument:
 
     def hits(self, query: Query, groups: Sequence[tuple[str, ...]]) -> list[Hit]:
         """The best pages of each of these groups of documents for what the question asks of it."""
-        found: list[Hit] = []
-        for names in groups:
-            found += self._finder.pages(self._query(query, names, groups))
-        return found
+        return [hit for names in groups for hit in self._finder.pages(self._query(query, names, groups))]
 
     def answer(
         self,
@@ -101,11 +98,9 @@ class MultiDocument:
         else:
             blocks = [_block(side) for side in sides]
             compared = list(self._compared(asked, prompt, sides)) if compares else []
-        text = "\n\n".join([*compared, *blocks])
-        answer = self._answering.checked(prompt, text, "extractive")
+        answer = self._answering.checked(prompt, "\n\n".join([*compared, *blocks]), "extractive")
         # The ranked figures are repeated below with their pages, and are checked there.
-        ranked_figures = find_figures("\n\n".join(compared))
-        answer = replace(answer, numbers=answer.numbers[len(ranked_figures) :])
+        answer = replace(answer, numbers=answer.numbers[len(find_figures("\n\n".join(compared))) :])
         understanding = replace(query.asked, form="several")
         return replace(answer, question=question, search_query=query.text, understanding=understanding)
 
@@ -119,8 +114,7 @@ class MultiDocument:
         own_parts = document_parts(names[0])
         alike = all(document_parts(other[0]) == own_parts for other in groups)
         if alike:
-            own_years = (year for year in query.asked.years if str(year) in names[0])
-            own_year = next(own_years, 0)
+            own_year = next((year for year in query.asked.years if str(year) in names[0]), 0)
         else:
             own_year = _year_of(own_parts, text)
         for other in groups:
@@ -138,9 +132,8 @@ class MultiDocument:
         if not own.sources:
             return _Side(query.names, query.asked, "")
         own = replace(own, search_query=query.text, question=query.text)
-        asked = self._answering.judged(own, query.asked, query.vector, query.names)
-        text = "\n".join(_first(self._answering.said(asked)))
-        return _Side(query.names, query.asked, text)
+        asked = self._answering.judged(own, query)
+        return _Side(query.names, query.asked, "\n".join(_first(self._answering.said(asked))))
 
     def _compared(self, asked: QuestionReading, prompt: Prompt, sides: Sequence[_Side]) -> Iterator[str]:
         """The documents in order of their figures, or the difference of two, as the question asks for it.
@@ -177,8 +170,7 @@ class MultiDocument:
         sign = asked.order
         read = [(side, self._entry(prompt, side)) for side in sides if not asks_part(side.text)]
         known = [(side, entry) for side, entry in read if _has_sure_figure(entry)]
-        groups = [_comparable(candidate, known) for candidate in known]
-        alike = max(groups, key=len, default=[])
+        alike = max([_comparable(candidate, known) for candidate in known], key=len, default=[])
         if not sign or len(alike) < 2:
             return
         figures = [(side, entry.quantity) for side, entry in alike if entry.quantity is not None]

@@ -25,8 +25,7 @@ def model_settings(name: str, settings: Settings) -> Settings:
         _check_name(name, settings)
         return _without_price(replace(settings, chat_model=name), settings)
     is_own = settings.provider == provider
-    url = settings.base_url if is_own else PROVIDERS[provider].address
-    if not url:
+    if not (settings.base_url if is_own else PROVIDERS[provider].address):
         raise UsageError(
             f"{PROVIDERS[provider].name} needs the address of your resource.",
             hint=f"Set FINPOLICY_PROVIDER={provider} and OPENAI_BASE_URL.",

@@ -65,10 +65,7 @@ class ReadingBack:
         spent = Usage()
         try:
             reason, spent = self._why_not(verifier, end, stop)
-            if reason:
-                reading = replace(reading, reason=reason)
-            else:
-                reading = self._read(answer, verifier, end, stop)
+            reading = replace(reading, reason=reason) if reason else self._read(answer, verifier, end, stop)
             marked = self._answering.marked(answer, reading)
         except Exception as error:
             log.error("a reading back could not be used: %s", type(error).__name__)

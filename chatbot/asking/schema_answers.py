@@ -143,10 +143,9 @@ def _addition(found: object, answer: Answer) -> str:
         if figure.percent:
             known.add(figure.value / 100)
     for value in _values(found):
-        if isinstance(value, str):
-            written = {figure.value for figure in find_figures(value)}
-        else:
-            written = {float(value)}
+        written = (
+            {figure.value for figure in find_figures(value)} if isinstance(value, str) else {float(value)}
+        )
         for number in written:
             if not any(abs(abs(number) - abs(one)) <= 1e-9 * max(1.0, abs(one)) for one in known):
                 return f"the answer has no {number:g}"

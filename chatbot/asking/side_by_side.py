@@ -82,8 +82,7 @@ class SideBySide:
         return self._named(model)
 
     def _asker_of(self, model: str) -> Asker:
-        models = FixedModel(model_settings(model, self._settings))
-        return replace(self._asker, models=models)
+        return replace(self._asker, models=FixedModel(model_settings(model, self._settings)))
 
     def answers(
         self, ask: Ask, models: Sequence[ComparedModel], stop: Callable[[], bool] = lambda: False

@@ -51,10 +51,11 @@ def about_documents(documents: Sequence[DocumentRow], titles: Mapping[str, str])
     if not documents:
         return "There are no documents yet. Add some on the Documents page, or attach one to a question."
     lines = [f"• {_described(row, titles.get(row.name, row.name))}" for row in documents[:MOST_DOCUMENTS]]
-    if len(documents) > MOST_DOCUMENTS:
-        more = f"\n… and {len(documents) - MOST_DOCUMENTS:,} more on the Documents page."
-    else:
-        more = ""
+    more = (
+        f"\n… and {len(documents) - MOST_DOCUMENTS:,} more on the Documents page."
+        if len(documents) > MOST_DOCUMENTS
+        else ""
+    )
     return f"{_count(documents)} here:\n" + "\n".join(lines) + more
 
 
@@ -93,10 +94,7 @@ def _count(documents: Sequence[DocumentRow]) -> str:
 
 def _described(row: DocumentRow, title: str) -> str:
     pages = "one page" if row.pages == 1 else f"{row.pages:,} pages"
-    if title == row.name:
-        named = row.name
-    else:
-        named = f"{row.name}: {title}"
+    named = row.name if title == row.name else f"{row.name}: {title}"
     return f"{named} ({', '.join(filter(None, (row.period, row.status, pages)))})"
 
 

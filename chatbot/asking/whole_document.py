@@ -98,8 +98,7 @@ class WholeDocument:
         with_text = [page for page in pages if len(document.texts[page - 1]) >= LEAST_TEXT]
         with_text = with_text or pages  # a document of covers alone
         if intent.kind != "chapter" and len(with_text) > most:
-            standing = sorted([*dict.fromkeys(self._standing(document))][:most])
-            with_text = standing or with_text
+            with_text = sorted([*dict.fromkeys(self._standing(document))][:most]) or with_text
         chosen = [with_text[at * len(with_text) // most] for at in range(most)]
         return self._finder.pages_of(version, name, set(chosen))
 
@@ -224,18 +223,11 @@ class WholeDocument:
         return lines
 
     def _title(self, document: _Parts, part: Section | None) -> str:
-        titles = self._library.catalog.titles()
-        title = escape_keys(titles.get(document.name, document.name))
+        title = escape_keys(self._library.catalog.titles().get(document.name, document.name))
         if part is not None:
-            if part.page == part.last:
-                pages = f"page {part.page}"
-            else:
-                pages = f"pages {part.page} to {part.last}"
+            pages = f"page {part.page}" if part.page == part.last else f"pages {part.page} to {part.last}"
             return f"“{escape_keys(part.title)}” ({pages} of {title}):"
-        if len(document.texts) == 1:
-            count = "one page"
-        else:
-            count = f"{len(document.texts):,} pages"
+        count = "one page" if len(document.texts) == 1 else f"{len(document.texts):,} pages"
         return f"{title}: {count}."
 
 
@@ -254,10 +246,7 @@ def _of_part(part: Section) -> list[int]:
 def _chosen(parts: Sequence[Section], most: int) -> list[Section]:
     """The numbered parts if there are several, or else all; at even distances if they are many."""
     numbered = [part for part in parts if part.number and "." not in part.number]
-    if len(numbered) >= min(3, len(parts)):
-        candidates = numbered
-    else:
-        candidates = list(parts)
+    candidates = numbered if len(numbered) >= min(3, len(parts)) else list(parts)
     count = len(candidates)
     if count > most:
         return [candidates[at * count // most] for at in range(most)]

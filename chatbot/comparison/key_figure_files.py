@@ -93,8 +93,7 @@ def figure_text(row: SheetRow, column: FigureColumn, figure: KeyFigure | None) -
     where = f"{row.shown}, {column.document}, {column.period.text}"
     if figure is None:
         return f"{where}: {gap_text(row)}"
-    text = row.text_of(figure)
-    said = " ".join(filter(None, [text, row.unit_text]))
+    said = " ".join(filter(None, [row.text_of(figure), row.unit_text]))
     if figure.formula:
         said = f"{said} ({figure.formula})"
     pages = dict.fromkeys(_page_text(cell) for cell in figure.cells if cell.page)

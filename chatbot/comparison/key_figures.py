@@ -122,8 +122,7 @@ def key_figure_sheet(documents: Sequence[DocumentFigures]) -> KeyFigureSheet:
         main += _main_column(own, found)
         for figure in with_ratios(found.figures):
             cells[figure.measure, of_period[figure.period]] = figure
-    families = frozenset[str]().union(*(found.families for found in documents))
-    names = _names_in_order(families)
+    names = _names_in_order(frozenset[str]().union(*(found.families for found in documents)))
     there = {measure for measure, _ in cells}
     rows = [row for measure, shown in names.items() for row in _rows(measure, shown, cells)]
     lacking = [shown for measure, shown in names.items() if _is_lacking(measure, there)]

@@ -57,10 +57,11 @@ def compared_answer(
     """Counts what holds of an answer. name, host: of its model; for the rest see ComparedAnswer."""
     if answer is None:
         return ComparedAnswer(name, host, None, problem, seconds)
-    if answer.by_model:
-        holds = [one.mark in CONFIRMED for one in answer.statements]
-    else:
-        holds = [citation.verified for citation in answer.citations]
+    holds = (
+        [one.mark in CONFIRMED for one in answer.statements]
+        if answer.by_model
+        else [citation.verified for citation in answer.citations]
+    )
     figures = [number.status in FINE for number in answer.numbers]
     return ComparedAnswer(
         name,

@@ -46,9 +46,10 @@ def agreement(some: Iterable[Period], others: Collection[Period]) -> int:
 
 def periods_in(text: str) -> tuple[Period, ...]:
     """The periods that a text names, each once."""
-    found = {}
-    for period in find_periods(text):
-        found[period.start_year, period.end_year, period.kind, period.text] = period
+    found = {
+        (period.start_year, period.end_year, period.kind, period.text): period
+        for period in find_periods(text)
+    }
     return tuple(found.values())
 
 

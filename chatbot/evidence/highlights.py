@@ -94,13 +94,11 @@ def confidence_of(words: Sequence[Word], start: int, end: int) -> float | None:
     if figures:
         return round(min(figures), 1)
     letters = sum(len(word.text) for word in read)
-    weighted = sum(word.sure * len(word.text) for word in read)
-    return round(weighted / letters, 1) if letters else None
+    return round(sum(word.sure * len(word.text) for word in read) / letters, 1) if letters else None
 
 
 def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(filter(str.isalnum, folded))
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold()))
 
 
 def _outer_marks(quote: str) -> str:

@@ -218,8 +218,7 @@ def _read_alone(text: str, start: int, end: int) -> Figure | None:
     figure = cell_figure(text[start:end], _SPACED)
     if figure is None:
         return None
-    value = -figure.value if sign else figure.value
-    return replace(figure, start=start, end=end, value=value)
+    return replace(figure, start=start, end=end, value=-figure.value if sign else figure.value)
 
 
 def _spaced_windows(text: str) -> Iterator[tuple[int, int]]:

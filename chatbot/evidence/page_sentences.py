@@ -21,8 +21,6 @@ def whole_sentences(text: str) -> list[tuple[str, str]]:
             prose = " ".join(block.split())
             if number := PARAGRAPH_NUMBER.match(prose):
                 prose = prose[number.end() :]
-            else:
-                prose = prose
             found += [
                 (sentence, head)
                 for sentence in sentences(prose, longest=len(prose) or 1)

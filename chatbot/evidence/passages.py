@@ -86,8 +86,7 @@ def read_passages(body: str, text: str, tables: Sequence[Table]) -> list[Passage
     known = {_spaceless(passage.text) for passage in rows}
     printed = "\n".join(["", *known, ""])
     prose = _without_tables(_blocks_as_passages(body), known, printed)
-    listed = _with_their_lists(_with_who_asks(prose))
-    found = _with_notes([*_without(printed, listed), *rows], body)
+    found = _with_notes([*_without(printed, _with_their_lists(_with_who_asks(prose))), *rows], body)
     return [replace(passage, at=at) for at, passage in enumerate(found)]
 
 
@@ -166,9 +165,7 @@ def _states(line: str) -> bool:
 
 def _heads_group(pending: Sequence[str]) -> bool:
     """Whether the lines above a row are one line within the table that heads the rows below it."""
-    if len(pending) != 1:
-        return False
-    return not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0])
+    return len(pending) == 1 and not CAPTION.match(pending[0]) and not YEAR_SAID.search(pending[0])
 
 
 def _leads_list(block: str, following: str, row_follows: bool) -> bool:
@@ -238,9 +235,7 @@ def _is_one_row(text: str) -> bool:
     if len(text) > LONGEST_WHOLE_ROW:
         return False
     words = text.split()
-    if sum(map(str.isalpha, words)) <= MOST_LABEL_WORDS:
-        return True
-    return len(sentences(" ".join(words))) == 1
+    return sum(map(str.isalpha, words)) <= MOST_LABEL_WORDS or len(sentences(" ".join(words))) == 1
 
 
 def orders_of(hit: Hit) -> str:
@@ -341,8 +336,7 @@ def _with_their_lists(found: Sequence[Passage]) -> Iterator[Passage]:
         if items and items[0].is_item and not kind:
             outer = lead, _kind_of_item(items[0].text)
         if items:
-            lines = [lead, *(item.text for item in items)]
-            passage = replace(passage, text="\n".join(lines))
+            passage = replace(passage, text="\n".join([lead, *(item.text for item in items)]))
         yield passage
 
 
@@ -381,16 +375,15 @@ def _items_of(lead: Passage, following: Sequence[Passage]) -> list[Passage]:
 
 def _is_complete(items: Sequence[Passage]) -> bool:
     """Whether a list that is one sentence has ended: its items end in ";" or ",", its last in a full stop."""
-    if len(items) < 2:
-        return False
-    return bool(GOES_ON_IN_NEXT.search(items[-2].text)) and is_finished(items[-1].text)
+    return len(items) >= 2 and bool(GOES_ON_IN_NEXT.search(items[-2].text)) and is_finished(items[-1].text)
 
 
 def _leads_on(text: str) -> bool:
     """Whether a text without a colon announces a list: it is unfinished, and no heads of columns."""
-    if is_finished(text, also=",;"):
-        return False
-    return sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
+    return (
+        not is_finished(text, also=",;")
+        and sum(word[0].isdigit() for word in text.split()) <= MOST_NUMBERS_IN_LEAD
+    )
 
 
 def _is_first(text: str) -> bool:

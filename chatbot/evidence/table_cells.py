@@ -6,7 +6,6 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 
 from chatbot.evidence.figure_names import periods_in
 from chatbot.evidence.scales_of_cells import mark_beside, mark_of_table
@@ -169,11 +168,11 @@ def cells_at(tables: Sequence[Table], spans: Sequence[Span], label: str | None) 
     They are the first and the last where there are many, and the label where these are no cells of a sheet.
     label: of the page, such as "Revenue!A1:H40".
     """
+    cells = (cell for table in tables for row in table.rows for cell in row.cells if cell and cell.name)
     names = list[str]()
-    for row in chain.from_iterable(table.rows for table in tables):
-        for cell in filter(None, row.cells):
-            if cell.name and any(start < cell.end and cell.start < end for start, end in spans):
-                names.append(cell.name)
+    for cell in cells:
+        if any(start < cell.end and cell.start < end for start, end in spans):
+            names.append(cell.name)
     if not names:
         return label
     listed = ", ".join(names) if len(names) <= MOST_NAMED else f"{names[0]}:{names[-1]}"
@@ -183,9 +182,11 @@ def cells_at(tables: Sequence[Table], spans: Sequence[Span], label: str | None) 
 def _is_no_percentage(row: Row, column: int) -> bool:
     """Whether other cells of a row print their "%" and this one does not."""
     cell = row.cells[column] if column < len(row.cells) else None
-    if cell is None or "%" in cell.text:
-        return False
-    return any(other is not None and "%" in other.text for other in row.cells)
+    return (
+        cell is not None
+        and "%" not in cell.text
+        and any(other is not None and "%" in other.text for other in row.cells)
+    )
 
 
 def read_tables(tables: Sequence[Table], page_text: str) -> TablesOfPage:

@@ -87,8 +87,7 @@ def read_blocks(text: str) -> Iterator[tuple[str, bool]]:
     notes = marks_in(text)
     prose: list[str] = []
     for at, line in enumerate(lines):
-        following = lines[at + 1] if at + 1 < len(lines) else ""
-        row = _is_row(line, prose, following)
+        row = _is_row(line, prose, lines[at + 1] if at + 1 < len(lines) else "")
         if prose and (row or _is_note(line, prose[0], notes) or _begins_block(prose, lines, at)):
             yield " ".join(prose), False
             prose = []
@@ -127,10 +126,7 @@ def _is_item(line: str, prose: Sequence[str]) -> bool:
     number = COUNTED.match(line)
     if not number:
         return True
-    if number[1].isdigit():
-        previous = f"({int(number[1]) - 1})"
-    else:
-        previous = f"({chr(ord(number[1]) - 1)})"
+    previous = f"({int(number[1]) - 1})" if number[1].isdigit() else f"({chr(ord(number[1]) - 1)})"
     return not any(previous in prose_line[1:] for prose_line in prose)
 
 
@@ -265,6 +261,4 @@ def _is_titled(text: str) -> bool:
 
 def _width(lines: Sequence[str], at: int) -> int:
     """How wide the column is around a line: the second longest of its neighbours."""
-    neighbours = lines[max(0, at - AROUND) : at + AROUND + 1]
-    longest = sorted(map(len, neighbours), reverse=True)[:2]
-    return longest[-1]
+    return sorted(map(len, lines[max(0, at - AROUND) : at + AROUND + 1]), reverse=True)[:2][-1]

@@ -100,8 +100,7 @@ def comparable_words(text: str) -> Words:
             ends.append(match.end())
             offsets.append(position)
             position += len(word) + 1
-    joined = f" {' '.join(texts)} "
-    return Words(tuple(texts), tuple(starts), tuple(ends), joined, tuple(offsets))
+    return Words(tuple(texts), tuple(starts), tuple(ends), f" {' '.join(texts)} ", tuple(offsets))
 
 
 def distinctive_words(words: Words) -> int:
@@ -153,8 +152,7 @@ def _quotable(run: tuple[str, ...]) -> bool:
 def longest_run(statement: Words, page: Words) -> tuple[int, int] | None:
     """Offsets in the page of the statement's longest run of words that is there and is enough, or None."""
     runs = [statement.texts[start:end] for start, end in _runs(statement, page)]
-    best = max(filter(_quotable, runs), key=_weight, default=())
-    return span_of(best, page)
+    return span_of(max(filter(_quotable, runs), key=_weight, default=()), page)
 
 
 def _weight(run: tuple[str, ...]) -> tuple[int, int]:

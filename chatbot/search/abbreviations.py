@@ -22,10 +22,11 @@ def other_spellings(names: Sequence[str], text: str) -> frozenset[str]:
     """The terms of these names that a text does not print and yet says: of initials that it spells out,
     and of words whose initials it prints.
     """
-    if any(map(_SHORT.search, names)):
-        words = [(match[0], *match.span()) for match in _WORD.finditer(text)]
-    else:
-        words = []
+    words = (
+        [(match[0], *match.span()) for match in _WORD.finditer(text)]
+        if any(map(_SHORT.search, names))
+        else []
+    )
     found: set[str] = set()
     for name in names:
         short = _SHORT.findall(name)
@@ -58,9 +59,7 @@ def _initials_of(name: str) -> set[str]:
     found = {of_bare, of_all, of_all.upper()}
 
     def is_usual(initials: str) -> bool:
-        if FEWEST_LETTERS <= len(initials) <= LONGEST:
-            return True
-        return len(bare) == len(words) == len(initials)
+        return FEWEST_LETTERS <= len(initials) <= LONGEST or len(bare) == len(words) == len(initials)
 
     return set(filter(is_usual, found))
 

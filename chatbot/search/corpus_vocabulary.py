@@ -45,8 +45,7 @@ def known_terms(library: Library, asked: Understanding, names: Sequence[str]) ->
     words; a file's name counts.
     """
     called = names_of(asked)
-    of_names = chain.from_iterable(map(name_words, called))
-    wanted = {*map(str, asked.years), *of_names}
+    wanted = {*map(str, asked.years), *chain.from_iterable(map(name_words, called))}
     if not wanted:
         return wanted.__contains__
     scope = library.scope(names)
@@ -80,9 +79,10 @@ def named_documents(
     if len(scope) < 2:
         return {}
     of_files = {name: _called(scope, name) for name in called}
-    about = {}
-    for name, files in of_files.items():
-        about[name] = files or _about(library, scope, name) or _mentioning(library, scope, name)
+    about = {
+        name: files or _about(library, scope, name) or _mentioning(library, scope, name)
+        for name, files in of_files.items()
+    }
     return {name: versions for name, versions in about.items() if of_files[name]} or about
 
 
@@ -107,12 +107,9 @@ def _mentioning(library: Library, versions: Iterable[int], name: str) -> frozens
     words = name_words(name)
     if not words:
         return frozenset()
-    found = set()
-    for version in versions:
-        frequency = library.terms(version).pages.frequency
-        if all(map(frequency, words)):
-            found.add(version)
-    return frozenset(found)
+    return frozenset(
+        version for version in versions if all(map(library.terms(version).pages.frequency, words))
+    )
 
 
 def opens_with(library: Library, version: int, name: str) -> bool:
@@ -180,15 +177,14 @@ def topic_likeness(
     pages = [library.terms(version).pages for version in versions]
 
     def common(name: str) -> bool:
-        if any(named_share(document_parts(hit.document), name) > 0 for hit in hits):
-            return True
-        return any(_is_common(of_version, name) for of_version in pages)
+        return any(named_share(document_parts(hit.document), name) > 0 for hit in hits) or any(
+            _is_common(of_version, name) for of_version in pages
+        )
 
     vector = sentences.asked(topic_of(asked, common))
-    cosines = []
-    for version in versions:
-        count = len(library.chunk_pages(version))
-        cosines.append(library.matrix(version).cosines(vector, count))
+    cosines = [
+        library.matrix(version).cosines(vector, len(library.chunk_pages(version))) for version in versions
+    ]
     for hit in hits:
         if hit.external:
             chunks = [hit.body[start:end] for start, end in split_page(hit.body)]
@@ -197,8 +193,7 @@ def topic_likeness(
     near = as_minilms(fingerprint, sentences.vectors(said) @ vector, sentences=True)
     if _is_foreign(library, asked):
         near = near + ACROSS
-    passages = as_minilms(fingerprint, np.concatenate(cosines))
-    return likeness_of(near.tolist(), passages)
+    return likeness_of(near.tolist(), as_minilms(fingerprint, np.concatenate(cosines)))
 
 
 def as_known(library: Library, asked: Understanding, names: Sequence[str]) -> Understanding:
@@ -222,6 +217,8 @@ def _is_foreign(library: Library, asked: Understanding) -> bool:
 
     A question that names a measure in English is not: "Net income der Deutschen Bank".
     """
-    if not library.embedder.fingerprint.startswith(MULTILINGUAL):
-        return False
-    return not asked.measures and is_foreign(asked.subject)
+    return (
+        library.embedder.fingerprint.startswith(MULTILINGUAL)
+        and not asked.measures
+        and is_foreign(asked.subject)
+    )

@@ -147,9 +147,10 @@ def amendments(documents: Sequence[Listed]) -> dict[str, list[str]]:
 
 def _amends(document: Listed) -> bool:
     """Whether a document calls itself an amendment, on its cover, in its title or its file's name."""
-    if document.facts.status == "amendment":
-        return True
-    return AMENDMENT.search(re.sub("[_-]", " ", f"{document.title} {document.name}")) is not None
+    return (
+        document.facts.status == "amendment"
+        or AMENDMENT.search(re.sub("[_-]", " ", f"{document.title} {document.name}")) is not None
+    )
 
 
 def _is_of(whole: Listed, part: Listed) -> bool:
@@ -286,8 +287,7 @@ def _period(document: Listed) -> str:
 def _status(document: Listed) -> str | None:
     if document.facts.status:
         return document.facts.status
-    words = re.sub(r"[_.-]", " ", document.name)
-    return status_in([words])
+    return status_in([re.sub(r"[_.-]", " ", document.name)])
 
 
 def _day(document: Listed, year: int) -> tuple[int, int]:
@@ -299,8 +299,7 @@ def _day(document: Listed, year: int) -> tuple[int, int]:
             if int(match["year"]) == year:
                 return _month(match["month"]), int(match["day"] or 0)
         if found := QUARTER.search(text):
-            quarter = int(found["quarter"] or found["before"])
-            return 3 * quarter, 0
+            return 3 * int(found["quarter"] or found["before"]), 0
     return 0, 0
 
 
@@ -331,9 +330,7 @@ def _is_of_event(document: Listed) -> bool:
 
 def _agree(words: frozenset[str], others: frozenset[str]) -> bool:
     """Whether two names or titles do not name two series."""
-    if not _tells(words) or not _tells(others):
-        return True
-    return _tells(words & others)
+    return not _tells(words) or not _tells(others) or _tells(words & others)
 
 
 @lru_cache(maxsize=200_000)  # each of the names and titles in reach is compared with every other
@@ -341,14 +338,10 @@ def _words(name: str) -> frozenset[str]:
     """The words of a name or title that are the same in all editions: with figures ("10" of a form) but
     without years, dates and versions.
     """
-    if is_named_like_a_document(name):
-        stem = PurePath(name).stem
-    else:
-        stem = name
+    stem = PurePath(name).stem if is_named_like_a_document(name) else name
     for pattern in (DATE, WRITTEN_DATE, YEARS, VERSION, QUARTER):
         stem = pattern.sub(" ", stem)
-    words = WORD.findall(stem.casefold())
-    return frozenset(words) - EDITION
+    return frozenset(WORD.findall(stem.casefold())) - EDITION
 
 
 def _tells(words: frozenset[str]) -> bool:

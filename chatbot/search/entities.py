@@ -87,9 +87,7 @@ def _joins(between: str, of_measures: frozenset[str]) -> bool:
         parts = set(terms(word))
         if not parts or not parts <= of_measures:
             words.append(word)
-    if not _BETWEEN.issuperset(words):
-        return False
-    return not _JOINING.isdisjoint(words) or between.strip() == ","
+    return _BETWEEN.issuperset(words) and (not _JOINING.isdisjoint(words) or between.strip() == ",")
 
 
 def _bare(name: str) -> str:

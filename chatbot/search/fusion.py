@@ -213,13 +213,10 @@ def _repeats(
     chunk: QueryChunk, terms: frozenset[str], other: QueryChunk, other_terms: frozenset[str]
 ) -> bool:
     shared = len(terms & other_terms)
-    in_all = len(terms) + len(other_terms) - shared
-    if shared < LEAST_OVERLAP * in_all:
+    if shared < LEAST_OVERLAP * (len(terms) + len(other_terms) - shared):
         return False
     new = len(terms) - shared
-    if not new:
-        return True
-    return new <= MOST_NEW_TERMS and float(chunk.vector @ other.vector) >= SAME_VECTOR
+    return not new or (new <= MOST_NEW_TERMS and float(chunk.vector @ other.vector) >= SAME_VECTOR)
 
 
 # --- searching
@@ -245,10 +242,7 @@ def search_chunks(
             f"There is no strategy named {strategy!r}.", hint=f"Strategies: {', '.join(STRATEGIES)}."
         )
     chunks = _searched(query, strategy)
-    if len(chunks) == 1:
-        depth = n
-    else:
-        depth = max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
+    depth = n if len(chunks) == 1 else max(LEAST_DEPTH, DEPTH_PER_RESULT * n)
 
     def results_of(chunk: QueryChunk) -> Sequence[tuple[Key, float]]:
         return search(chunk, depth)
@@ -272,8 +266,7 @@ def _searched(query: LongQuery, strategy: str) -> tuple[QueryChunk, ...]:
     """The chunks that a strategy searches for."""
     chunks = worth_searching(query.chunks)
     if strategy in MEANS:
-        vector = mean_vector(chunks, weighted=strategy == "weighted")
-        return (QueryChunk(None, query.text, vector),)
+        return (QueryChunk(None, query.text, mean_vector(chunks, weighted=strategy == "weighted")),)
     if len(chunks) == 1:
         # What was dropped beside it adds nothing: it stands for the query, and every strategy searches for
         # the same.
@@ -312,8 +305,7 @@ def _importance(texts: Sequence[str]) -> list[float]:
     texts_with = Counter(term for terms in found for term in terms)
     shares = []
     for terms in found:
-        alone = fsum(1 / texts_with[term] for term in terms)
-        shares.append(alone / len(terms) if terms else 1.0)
+        shares.append(fsum(1 / texts_with[term] for term in terms) / len(terms) if terms else 1.0)
     return shares
 
 

@@ -115,9 +115,7 @@ class _Model:
 
     def knows(self, kind: str, words: Sequence[str]) -> bool:
         """Whether these words are a wording, or have a feature that the intent is known by."""
-        if tuple(words) in self.whole:
-            return True
-        return not self.telling[kind].isdisjoint(_features(words))
+        return tuple(words) in self.whole or not self.telling[kind].isdisjoint(_features(words))
 
 
 def intent_of(
@@ -134,8 +132,7 @@ def intent_of(
     """
     if len(message.split()) > MOST_WORDS:
         return None
-    plain = " ".join(message.replace("’", "'").split())
-    named, text = without_document(plain, documents)
+    named, text = without_document(" ".join(message.replace("’", "'").split()), documents)
     model = _model()
     # A document's parts are looked through only where something is asked of one.
     if model.telling[CHAPTER].isdisjoint(_features(_words(text))):
@@ -188,8 +185,7 @@ def _likeliest(model: _Model, words: Sequence[str], *, without: str) -> str:
         total = model.count[kind] + 2 * UNSEEN
         return sum(math.log((counts[feature] + UNSEEN) / total) for feature in found)
 
-    kinds = [kind for kind in model.features if kind != without]
-    return max(kinds, key=likelihood)
+    return max([kind for kind in model.features if kind != without], key=likelihood)
 
 
 @cache
@@ -237,12 +233,8 @@ def _words(text: str) -> list[str]:
     plain = re.sub(r"'(?:d|s|re|ve|ll|m)\b", " ", text.casefold())
     plain = re.sub(r"n't\b", " not", plain)
     found = list(map(_stemmed, WORD.findall(plain)))
-    words = []
-    for at, word in enumerate(found):
-        # The parts of a document's name are one word.
-        if word != DOCUMENT or found[at - 1 : at] != [DOCUMENT]:
-            words.append(word)
-    return words
+    # The parts of a document's name are one word.
+    return [word for at, word in enumerate(found) if word != DOCUMENT or found[at - 1 : at] != [DOCUMENT]]
 
 
 def _stemmed(word: str) -> str:
@@ -266,10 +258,7 @@ def without_document(message: str, documents: Iterable[str]) -> tuple[str, str]:
     found: dict[str, tuple[float, int]] = {}
     for name in documents:
         words = _name_words(name)
-        if words <= spoken:
-            share = 1.0
-        else:
-            share = named_share(document_parts(name), message)
+        share = 1.0 if words <= spoken else named_share(document_parts(name), message)
         if share >= NAMED:
             found[name] = (share, len(words & spoken))
     best = max(found.values(), default=(0.0, 0))
@@ -301,8 +290,7 @@ def _without_initials(message: str, parts: Collection[str]) -> str:
             if len(part) < SHORTEST_INITIALS:
                 continue
             run = found[at : at + len(part)]
-            initials = "".join(spelled[0][0] for spelled in run)
-            if initials.casefold() == part:
+            if "".join(spelled[0][0] for spelled in run).casefold() == part:
                 marked = f"{message[: run[0].start()]}{DOCUMENT}{message[run[-1].end() :]}"
                 return _without_initials(marked, parts)
     return message

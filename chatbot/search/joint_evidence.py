@@ -106,10 +106,7 @@ class JointDocuments:
         of_kind[_places_of(kinds, set(question.understanding.kinds))] = 1.0
         if question.of_measures:
             of_kind = of_measures * of_kind
-        if ABOUT_RISKS.isdisjoint(question.words):
-            boilerplate = weights.boilerplate
-        else:
-            boilerplate = 1.0
+        boilerplate = weights.boilerplate if ABOUT_RISKS.isdisjoint(question.words) else 1.0
         units = np.repeat(chunk_starts[:-1], self._sizes) + self._ordinals
         return ScoreInputs(
             chunk_pages=np.repeat(self._before[:-1], self._sizes) + self._pages,

@@ -26,19 +26,15 @@ def outline(
     texts: of all pages; heads, kinds: what a page stands under, and what it is, by its number. beside: pages
     that are there already.
     """
-    full = []
-    for page, text in enumerate(texts, 1):
-        if len(text) < LEAST_TEXT or page in beside:
-            continue
-        of_page = kinds.get(page, ())
-        if _ASIDE.isdisjoint(of_page):
-            full.append(page)
+    full = [
+        page
+        for page, text in enumerate(texts, 1)
+        if len(text) >= LEAST_TEXT and page not in beside and _ASIDE.isdisjoint(kinds.get(page, ()))
+    ]
     first = full[:1]
-    begins = [page for page in full[1:] if _begins_section(page, heads)]
-    chosen = first + _evenly(begins, count - 1)
+    chosen = first + _evenly([page for page in full[1:] if _begins_section(page, heads)], count - 1)
     chosen = chosen[:count]
-    others = [page for page in full if page not in chosen]
-    chosen += _evenly(others, count - len(chosen))
+    chosen += _evenly([page for page in full if page not in chosen], count - len(chosen))
     return sorted(chosen)
 
 
@@ -52,9 +48,5 @@ def _evenly(pages: Sequence[int], count: int) -> list[int]:
     """`count` of the pages at even distances; all where there are no more."""
     if not 0 < count < len(pages):
         return list(pages[: max(0, count)])
-    chosen = []
-    for at in range(count):
-        # The middle of the part at this place, of `count` equal parts.
-        middle = (2 * at + 1) * len(pages) // (2 * count)
-        chosen.append(pages[middle])
-    return chosen
+    # The middle of each of `count` equal parts.
+    return [pages[(2 * at + 1) * len(pages) // (2 * count)] for at in range(count)]

@@ -140,8 +140,7 @@ def score_pages(evidence: ScoreInputs, weights: Weights) -> PageScores:
         total = total + getattr(weights, name) * part
     # Page n stands at n, so that the first and the last have an empty page beside them.
     beside = np.concatenate(([0], of_all, [0]), dtype=np.float32)
-    neighbours = beside[pages - 1] + beside[pages + 1]
-    total = total + weights.neighbours * neighbours / 2
+    total = total + weights.neighbours * (beside[pages - 1] + beside[pages + 1]) / 2
     kept = (total * evidence.kept[of_page]).astype(np.float32)
     return PageScores(pages, kept, order[first], parts)
 
@@ -188,8 +187,7 @@ def measure_rows(
         for phrase in phrases:
             terms = sorted(set(phrase))
             found = _rows_with(rows, terms)
-            share = len(terms) / np.maximum(rows.labels[found], 1)
-            fit = np.minimum(1.0, share) * in_year[found]
+            fit = np.minimum(1.0, len(terms) / np.maximum(rows.labels[found], 1)) * in_year[found]
             scores[found] = np.maximum(scores[found], fit)
         total += _best_of_page(scores.astype(np.float32), rows.pages, pages)
     return total / np.float32(max(len(wanted), 1))

@@ -114,10 +114,7 @@ class Finder:
         """
         scope = self._library.scope(names)
         parts = _file_words(scope.values())
-        if len(scope) <= MOST_READ:
-            pages = [self._library.terms(version).pages for version in scope]
-        else:
-            pages = []
+        pages = [self._library.terms(version).pages for version in scope] if len(scope) <= MOST_READ else []
         found = []
         for word in SMALL_WORD.finditer(asked.subject):
             owner: str | None = word[1]
@@ -165,10 +162,7 @@ class Finder:
             long = embed_query(embedder, understanding.subject, progress=embedding)
         if long.failure:
             tell(_in_part(long.failure))
-        if reranker:
-            k = max(find.k, PAGES_RERANKED)
-        else:
-            k = find.k
+        k = max(find.k, PAGES_RERANKED) if reranker else find.k
         wanted = Query(query, None, find.names, find.mode, k, understanding, find.weights)
         searching = partial(progress, "searching")
         hits = self._retriever.search_long(wanted, long, find.strategy, progress=searching)
@@ -177,9 +171,7 @@ class Finder:
             hits = list(ranked.hits)
             if ranked.notice:
                 tell(ranked.notice)
-        if find.strategy == "union":
-            return hits
-        return hits[: find.k]
+        return hits if find.strategy == "union" else hits[: find.k]
 
     def embedded(self, query: str) -> Generator[Event, None, LongQuery | None]:
         """The pieces of a query with their vectors; None, with a notice that says why, where there are none.
@@ -229,8 +221,7 @@ class Finder:
         """
         if len(operands_of(measures_of(query.asked))) > 1:
             return Reranked(tuple(hits))
-        following = self.more(query, (), PAGES_RERANKED)
-        compared = _once([*hits, *following])[:PAGES_RERANKED]
+        compared = _once([*hits, *self.more(query, (), PAGES_RERANKED)])[:PAGES_RERANKED]
         ranked = rerank(query.text, compared, reranker, max_tokens=self._context_tokens, stop=stop)
         return replace(ranked, hits=ranked.hits[: len(hits)])
 
@@ -239,8 +230,7 @@ class Finder:
         somebody else than the question names.
         """
         whose = named_documents(self._library, query.asked, query.names)
-        searched = replace(query, names=tuple(names) or query.names, k=k)
-        hits = self._retriever.search(searched)
+        hits = self._retriever.search(replace(query, names=tuple(names) or query.names, k=k))
         return [hit for hit in hits if concerns(query.asked, hit, whose)]
 
     def beside(self, query: Query, hits: Sequence[Hit]) -> list[Hit]:
@@ -269,14 +259,10 @@ class Finder:
         in_order = sorted(named, key=lambda parts: flat.find(parts[0]))
         groups = [tuple(named[parts]) for parts in in_order]
         if not groups and query.asked.reading.asks("which of all"):
-            if 1 < len(names) <= MOST_OF_ALL:
-                return [(name,) for name in names]
-            return []
+            return [(name,) for name in names] if 1 < len(names) <= MOST_OF_ALL else []
         if len(groups) == 1 and len(set(query.asked.years)) > 1:
             groups = [(name,) for name in self._of_years(query, groups[0])]
-        if 1 < len(groups) <= MOST_SIDES:
-            return groups
-        return []
+        return groups if 1 < len(groups) <= MOST_SIDES else []
 
     def _of_years(self, query: Query, names: Sequence[str]) -> list[str]:
         """Those of these documents that are of one of the years which the question names, by their own
@@ -288,40 +274,31 @@ class Finder:
             return any(year in name for year in years)
 
         called = list(filter(has_year, names))
-        if len(called) > 1:
-            return called
-        return self._dated(names, query.asked.years)
+        return called if len(called) > 1 else self._dated(names, query.asked.years)
 
     def _dated(self, names: Sequence[str], years: Sequence[int]) -> list[str]:
         """Those of these documents that are of one of some years."""
         if not names:
             return []
         versions = {name: version for version, name in self._library.scope(names).items()}
-        dated = []
-        for name in names:
-            own = years_of(name, self._library.facts(versions[name]))
-            if not set(years).isdisjoint(own):
-                dated.append(name)
-        return dated
+        return [
+            name
+            for name in names
+            if not set(years).isdisjoint(years_of(name, self._library.facts(versions[name])))
+        ]
 
     def _sides(self, query: Query) -> list[str]:
         """The documents that a question names, where it names several: those of the years that it asks for
         where there are such; [] where it names one.
         """
         question = query.asked.query
-        shares = {}
-        for name in self._library.scope(query.names).values():
-            shares[name] = named_share(document_parts(name), question)
+        names = self._library.scope(query.names).values()
+        shares = {name: named_share(document_parts(name), question) for name in names}
         named = [name for name, share in shares.items() if share >= NAMED]
         named.sort(key=lambda name: (-shares[name], name))
         of_years = self._dated(named, query.asked.years)
-        if len(of_years) > 1:
-            sides = of_years[:MOST_SIDES]
-        else:
-            sides = named[:MOST_SIDES]
-        if len(sides) > 1:
-            return sides
-        return []
+        sides = of_years[:MOST_SIDES] if len(of_years) > 1 else named[:MOST_SIDES]
+        return sides if len(sides) > 1 else []
 
     def _with_operands(self, query: Query) -> list[Hit]:
         """The best pages; for a measure also the statement that it is read from, and for a ratio or a
@@ -338,12 +315,9 @@ class Finder:
                 of_operand = replace(query.asked, measures=(operand.name,), kinds=operand.kinds)
                 best += self._retriever.search(replace(query, k=1, understanding=of_operand))
         best += self._statements(query, operands, [*hits, *best])
-        needed = _once([hits[0], *best])
-        most = max(query.k, len(needed))
+        most = max(query.k, len(_once([hits[0], *best])))
         # Each page stands where it came first, with the hit that came last.
-        found = {}
-        for hit in [hits[0], *best, *hits]:
-            found[hit.version, hit.page] = hit
+        found = {(hit.version, hit.page): hit for hit in [hits[0], *best, *hits]}
         return list(found.values())[:most][:MOST_PAGES]
 
     def _statements(self, query: Query, operands: Sequence[Measure], hits: Sequence[Hit]) -> list[Hit]:
@@ -405,11 +379,8 @@ def _named_wholly(names: Sequence[str], question: str) -> dict[tuple[str, ...], 
         if named_share(parts, question) >= WHOLLY:
             together.setdefault(parts, []).append(name)
     # "Acme Beta" is neither Acme nor Beta.
-    named = {}
-    for parts, of_name in together.items():
-        if not any(set(parts) < set(other) for other in together):
-            named[parts] = of_name
-    return named
+    wider = {parts for parts in together for other in together if set(parts) < set(other)}
+    return {parts: of_name for parts, of_name in together.items() if parts not in wider}
 
 
 def _in_part(error: ModelError) -> Notice:

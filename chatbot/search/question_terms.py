@@ -90,8 +90,7 @@ _NO_NAMES = (
 def understand(question: str, query: str) -> Understanding:
     """What `question` asks. query: its standalone form, in which a follow-up names what it is about."""
     subject = subject_of(query)
-    words = tuple(terms(spelled_out(subject)))
-    measures = find_measures(words)
+    measures = find_measures(tuple(terms(spelled_out(subject))))
     form = _form(subject_of(question))
     if form == "list" and measures and not _NAMES_THEM.match(question):
         form = "figure"
@@ -193,8 +192,7 @@ def _years(subject: str) -> tuple[int, ...]:
 
 
 def _is_period(name: str) -> bool:
-    rest = PART_ALONE.sub(" ", without_periods(name))
-    return all(map(_PERIOD_WORD.fullmatch, rest.split()))
+    return all(map(_PERIOD_WORD.fullmatch, PART_ALONE.sub(" ", without_periods(name)).split()))
 
 
 def _names(subject: str, measures: Sequence[Measure]) -> tuple[str, ...]:

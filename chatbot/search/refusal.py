@@ -173,10 +173,7 @@ def refusal_evidence(asked: Understanding, found: SearchEvidence) -> dict[str, f
     missing = [group for group in groups if _all_missing(group, found.known)]
     files = [document_parts(hit.document) for hit in found.hits]
     stated = _names_a_row(asked, found.rows, files) or _says_it_whole(asked, found.said)
-    if stated:
-        measure_stated = 1.0
-    else:
-        measure_stated = _share_stated(asked, found.said)
+    measure_stated = 1.0 if stated else _share_stated(asked, found.said)
     evidence = {
         "names_missing": len(missing) / max(1, len(groups)),
         "names_on_page": _share_on_page(asked, groups, found.hits, files),
@@ -237,8 +234,7 @@ def why_not(evidence: Mapping[str, float], hits: Sequence[Hit]) -> str | None:
         return "no_entity"
     weights = WITH_LIKENESS if "likeness" in evidence else BY_WORDS
     signs = [name for name in weights if name != CONSTANT]
-    weighed = sum(weights[name] * evidence[name] for name in signs)
-    if weights[CONSTANT] + weighed >= 0:
+    if weights[CONSTANT] + sum(weights[name] * evidence[name] for name in signs) >= 0:
         return None
     if evidence["names_missing"]:
         return "no_entity"
@@ -253,10 +249,7 @@ def explain(reason: str, asked: Understanding, known: Callable[[str], bool]) -> 
     """The sentence for a reason. known: whether any document in reach has a term."""
     unknown = _unknown_years(asked, known)
     years = unknown or [str(year) for year in asked.years]
-    if reason == "entity_without_period" and not unknown:
-        key = "period_elsewhere"
-    else:
-        key = reason
+    key = "period_elsewhere" if reason == "entity_without_period" and not unknown else reason
     names = [name for name in names_of(asked) if _is_missing(name, known)]
     measures = " or the ".join(words_for(measure, asked.subject) for measure in measures_of(asked)[:2])
     return REASONS[key].format(names=_listed(names), years=_listed(years), measures=measures)
@@ -267,8 +260,7 @@ def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, .
     answer is about the others.
     """
     sentences = []
-    names = [name for name in names_of(asked) if not _any_known(name, known)]
-    if listed_names := _listed(names):
+    if listed_names := _listed([name for name in names_of(asked) if not _any_known(name, known)]):
         reason = REASONS["no_entity"]
         sentences.append(reason.format(names=listed_names))
     if listed_years := _listed(_unknown_years(asked, known)):
@@ -279,8 +271,7 @@ def left_out(asked: Understanding, known: Callable[[str], bool]) -> tuple[str, .
 
 def _unknown_years(asked: Understanding, known: Callable[[str], bool]) -> list[str]:
     """The years of the question that no document in reach has."""
-    years = map(str, _years_said(asked))
-    return [year for year in years if not known(year)]
+    return [year for year in map(str, _years_said(asked)) if not known(year)]
 
 
 def _years_said(asked: Understanding) -> list[int]:
@@ -320,9 +311,7 @@ def concerns(asked: Understanding, hit: Hit, whose: Mapping[str, frozenset[int]]
     """
     names = [name for name in names_of(asked) if whose.get(name)]
     page = _names_of(hit, asked)
-    if not names:
-        return True
-    return any(hit.version in whose[name] or _says(page, name) for name in names)
+    return not names or any(hit.version in whose[name] or _says(page, name) for name in names)
 
 
 def also_known(
@@ -378,8 +367,7 @@ def _says_it_whole(asked: Understanding, said: Sequence[str]) -> bool:
     """Whether one sentence has all words of the question except those of money and change, or such as may
     stand for them, all its years, and a figure beside them. A few words are enough for "How much debt?".
     """
-    words = {word for word in asked.reading.terms if not word.isdecimal()}
-    wanted = words - OF_MONEY - OF_CHANGE
+    wanted = {word for word in asked.reading.terms if not word.isdecimal()} - OF_MONEY - OF_CHANGE
     years = {str(year) for year in _years_said(asked)}
     if len(wanted) < (1 if asked.form == "figure" else FEWEST_SAID) or asked.form not in {
         "figure",
@@ -401,8 +389,7 @@ def _words_of(text: str) -> set[str]:
 
 def _listed(words: Sequence[str]) -> str:
     """The first of these words, with "or" before the last."""
-    distinct = list(dict.fromkeys(words))
-    *others, last = distinct[:MOST_SAID] or [""]
+    *others, last = list(dict.fromkeys(words))[:MOST_SAID] or [""]
     return f"{', '.join(others)} or {last}" if others else last
 
 
@@ -422,8 +409,7 @@ def _calls_a_file(name: str, files: Sequence[Sequence[str]]) -> bool:
 
 def _is_missing(name: str, known: Callable[[str], bool]) -> bool:
     words = name_words(name)
-    unknown = sum(not known(word) for word in words)
-    return unknown >= MISSING * len(words)
+    return sum(not known(word) for word in words) >= MISSING * len(words)
 
 
 def _best_share(
@@ -438,8 +424,7 @@ def _best_share(
     for name in group:
         words = name_words(name)
         for page in pages:
-            on_page = page.intersection(words)
-            best = max(best, len(on_page) / len(words))
+            best = max(best, len(page.intersection(words)) / len(words))
     return best
 
 
@@ -451,8 +436,7 @@ def _share_stated(asked: Understanding, said: Sequence[str]) -> float:
     if not wanted:
         return 1.0
     sentences = [frozenset(terms(text)) for text in said]
-    stated = [measure for measure in wanted if _is_stated(measure, sentences)]
-    return len(stated) / len(wanted)
+    return len([measure for measure in wanted if _is_stated(measure, sentences)]) / len(wanted)
 
 
 def _is_stated(measure: Measure, sentences: Sequence[frozenset[str]]) -> bool:

@@ -120,9 +120,7 @@ def keys_for(hits: Sequence[Hit]) -> dict[str, Hit]:
     """A key for each hit, such as "P1-7f3a01c2", in their order. No document can hold one of them, because
     its last part stands in no passage.
     """
-    texts = list[str]()
-    for hit in hits:
-        texts += (hit.document, hit.context, hit.text)
+    texts = [text for hit in hits for text in (hit.document, hit.context, hit.text)]
     nonce = secrets.token_hex(4)
     while any(nonce in text for text in texts):
         nonce = secrets.token_hex(4)
@@ -134,13 +132,12 @@ def build_messages(question: str, keys: Mapping[str, Hit], *, max_tokens: int) -
     max_tokens leaves them.
     """
     # The example is in this order, so that a model that copies it changes nothing.
-    example = '", "'.join(list(keys)[:2])
-    rules = RULES.format(example=example)
+    rules = RULES.format(example='", "'.join(list(keys)[:2]))
     shortened = _shortened(question, min(QUESTION_TOKENS, max_tokens // 4))
     asked = f"Question: {shortened}"
-    labels = {}
-    for key, hit in keys.items():
-        labels[key] = f"{key}: {one_line(hit.document, NAME_CHARACTERS)}, page {hit.page}"
+    labels = {
+        key: f"{key}: {one_line(hit.document, NAME_CHARACTERS)}, page {hit.page}" for key, hit in keys.items()
+    }
     # Each key stands around its passage again, as a fence.
     texts = (rules, asked, *labels.values(), *keys, *keys)
     fixed = sum(map(count_tokens, texts)) + LABEL_TOKENS * len(keys)
@@ -149,8 +146,7 @@ def build_messages(question: str, keys: Mapping[str, Hit], *, max_tokens: int) -
     for key, hit in keys.items():
         passage = cut_to_tokens(_passage(hit), of_each)
         excerpts.append(f"{labels[key]}\n<<< {key}\n{passage}\n{key} >>>")
-    content = "\n\n".join([*excerpts, asked])
-    return (("system", rules), ("user", content))
+    return (("system", rules), ("user", "\n\n".join([*excerpts, asked])))
 
 
 def _shortened(question: str, tokens: int) -> str:

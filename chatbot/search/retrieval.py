@@ -159,7 +159,7 @@ class _Scope:
     def _named(self) -> list[int]:
         """The versions that the question names, best first, as far as all of them can be scored whole."""
         named = [row for row in self.documents.items() if row[1].named > 0]
-        named.sort(key=_most_named_first)
+        named.sort(key=lambda row: (-row[1].named, row[0]))
         sizes = np.cumsum([document.chunks for _, document in named])
         count = int(np.searchsorted(sizes, MOST_EXACT_CHUNKS, side="right"))
         return [version for version, _ in named[:count]]
@@ -218,8 +218,7 @@ class Retriever:
         """
         pieces, asked = query.pieces, query.understanding
         if pieces and asked and asked.subject == pieces.text and len(pieces.chunks) > 1:
-            whole = replace(query, pieces=None)
-            return self.search_long(whole, pieces, query.strategy)[: query.k]
+            return self.search_long(replace(query, pieces=None), pieces, query.strategy)[: query.k]
         return _again(partial(self._search, query), query)
 
     def search_long(
@@ -244,11 +243,7 @@ class Retriever:
         rankings: dict[int | None, _Ranking] = {}
 
         def pages(chunk: QueryChunk, n: int) -> list[tuple[PageKey, float]]:
-            if query.mode != "keyword":
-                vector = chunk.vector
-            else:
-                vector = None
-            of_chunk = replace(query, vector=vector, k=n)
+            of_chunk = replace(query, vector=chunk.vector if query.mode != "keyword" else None, k=n)
             if chunk.text != long.text:
                 of_chunk = replace(of_chunk, text=chunk.text, understanding=None)
             ranking = self._ranked(of_chunk)
@@ -262,29 +257,19 @@ class Retriever:
         """The page with the chunk that the matching piece of the query found best; where no piece is named,
         with the best chunk of all.
         """
-        if fused.chunk_match in rankings:
-            choice = [rankings[fused.chunk_match]]
-        else:
-            choice = [*rankings.values()]
-        found: list[tuple[_Row, _Ranking]] = []
-        for ranking in choice:
-            found += [(row, ranking) for row in ranking.rows if row.key == fused.key]
+        choice = [rankings[fused.chunk_match]] if fused.chunk_match in rankings else [*rankings.values()]
+        found = ((row, ranking) for ranking in choice for row in ranking.rows if row.key == fused.key)
         row, ranking = max(found, key=lambda pair: pair[0].score)
         hit = self._hit(row, ranking)
         return replace(hit, score=round(fused.score, 6), chunk_match=fused.chunk_match)
 
     def _search(self, query: Query) -> list[Hit]:
         ranking = self._ranked(query)
-        best = ranking.rows[: query.k]
-        return [self._hit(row, ranking) for row in best]
+        return [self._hit(row, ranking) for row in ranking.rows[: query.k]]
 
     def _ranked(self, query: Query) -> _Ranking:
         understanding = query.asked
-        if query.mode != "keyword":
-            vector = query.vector
-        else:
-            vector = None
-        question = ScoredQuestion(understanding, vector)
+        question = ScoredQuestion(understanding, query.vector if query.mode != "keyword" else None)
         in_reach = self._scope(query, understanding)
         names = {version: document.name for version, document in in_reach.documents.items()}
         ranking = _Ranking(names, [], {})
@@ -295,25 +280,19 @@ class Retriever:
             ranked_before = {row.key for row in ranking.rows}
             scored = self._rows(query, question, scope, weights)
             added = [row for row in scored if row.key not in ranked_before]
-            added.sort(key=_best_first)
-            own = ranking.own or weights.own
-            ranking = _Ranking(names, [*ranking.rows, *added], own)
+            added.sort(key=lambda row: (-row.score, row.version, row.page))
+            ranking = _Ranking(names, [*ranking.rows, *added], ranking.own or weights.own)
             if len(ranking.rows) >= query.k or not scope.more:
                 return ranking
             wanted *= MORE_CANDIDATES
 
     def _scope(self, query: Query, understanding: Understanding) -> _Scope:
         """Everything in reach."""
-        documents = {}
-        for version, name in self._library.scope(query.names).items():
-            facts = self._library.facts(version)
-            documents[version] = (name, facts)
+        scope = self._library.scope(query.names)
+        documents = {version: (name, self._library.facts(version)) for version, name in scope.items()}
         weights = _of_mode(query)
         routed = route(understanding, documents)
-        if weights.document:
-            newest = self._newest(query, understanding, documents)
-        else:
-            newest = {}
+        newest = self._newest(query, understanding, documents) if weights.document else {}
         found = {}
         for version, (name, facts) in documents.items():
             named, period = routed[version]
@@ -361,34 +340,26 @@ class Retriever:
         first: dict[int, int] = {}
         for ordinal, page in enumerate(catalog.chunk_pages(version)):
             first.setdefault(page, ordinal)
-        hits = []
-        for page in sorted(pages):
-            if page in first:
-                chunk = catalog.chunk(version, first[page])
-                hits.append(self._as_hit(name, chunk, 0.0, {}))
-        return hits
+        return [
+            self._as_hit(name, catalog.chunk(version, first[page]), 0.0, {})
+            for page in sorted(pages)
+            if page in first
+        ]
 
     def raw(self, vector: Floats, names: Sequence[str], k: int) -> list[Hit]:
         """The k nearest chunks by cosine, possibly several of one page: the plain top-k of a vector store."""
         _check("vector", k)
         active = self._library.scope(names)
         try:
-            if not names:
-                found = self._nearest(vector, active, k, 1.0)
-            else:
-                found = self._each(vector, active)
+            found = self._nearest(vector, active, k, 1.0) if not names else self._each(vector, active)
         except StoreError:  # as in `_narrowed`
             found = self._each(vector, active)
         found.sort(key=_nearest_first)
-        chunks = []
-        for version, ordinal, score in found[:k]:
-            chunk = self._library.catalog.chunk(version, ordinal)
-            chunks.append((score, chunk))
-        hits = []
-        for score, chunk in chunks:
-            name = active[chunk.version]
-            hits.append(self._as_hit(name, chunk, score, {"vector": score}))
-        return hits
+        chunk = self._library.catalog.chunk
+        return [
+            self._as_hit(active[version], chunk(version, ordinal), score, {"vector": score})
+            for version, ordinal, score in found[:k]
+        ]
 
     def _narrowed(self, query: Query, scope: _Scope, wanted: int) -> _Scope:
         """The scope kept to the pages that the indexes name; all of it where it is small, or where an index
@@ -444,8 +415,7 @@ class Retriever:
             raise StoreError(
                 "The vector index is being rebuilt.", hint="Wait until that is finished.", retryable=True
             )
-        by_vector = partial(self._library.indexes.vectors.search, vector)
-        return _live(by_vector, live, wanted, share)
+        return _live(partial(self._library.indexes.vectors.search, vector), live, wanted, share)
 
     def _each(self, vector: Floats, live: Iterable[int]) -> list[FoundChunk]:
         """(version, ordinal, cosine) of every chunk."""
@@ -501,19 +471,13 @@ class Retriever:
 
     def _kept_document(self, version: int, scope: _Scope) -> KeptDocument:
         document = scope.documents[version]
-        if scope.keep is None:
-            ordinals = np.arange(document.chunks)
-        else:
-            ordinals = scope.keep[version]
+        ordinals = np.arange(document.chunks) if scope.keep is None else scope.keep[version]
         terms, kinds = self._library.terms(version), self._library.page_kinds(version)
         return KeptDocument(terms, kinds, ordinals, document.chunk_pages[ordinals])
 
     def _cosines(self, version: int, vector: Floats | None, scope: _Scope) -> Floats:
         """The cosines of a version's chunks that are scored; -1 without a vector."""
-        if scope.keep is None:
-            only = None
-        else:
-            only = scope.keep[version]
+        only = None if scope.keep is None else scope.keep[version]
         count = scope.documents[version].chunks
         if vector is None:
             return np.full(count if only is None else len(only), -1.0, np.float32)
@@ -573,17 +537,6 @@ def _again(search: Callable[[], list[Hit]], query: Query) -> list[Hit]:
         return search()
     except (KeyError, IndexError):
         return search()
-
-
-def _most_named_first(row: tuple[int, _DocumentInReach]) -> tuple[float, int]:
-    """Sorts (version, document) by how much the question names it, ties by version."""
-    version, document = row
-    return -document.named, version
-
-
-def _best_first(row: _Row) -> tuple[float, int, int]:
-    """Sorts pages by score, ties by version and page."""
-    return -row.score, row.version, row.page
 
 
 def _nearest_first(chunk: FoundChunk) -> tuple[float, int, int]:

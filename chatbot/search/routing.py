@@ -43,8 +43,7 @@ BY_INITIALS = 0.9
 @lru_cache(maxsize=_MOST_KEPT)
 def document_parts(name: str) -> tuple[str, ...]:
     """The parts of a document's name that may name whom or what it is about, case-folded, in order."""
-    stem = name.rsplit(".", 1)[0]
-    parts = map(str.casefold, _PART.findall(stem))
+    parts = map(str.casefold, _PART.findall(name.rsplit(".", 1)[0]))
     return tuple(part for part in parts if part not in _COMMON and not part.isdigit())
 
 
@@ -70,8 +69,7 @@ def name_share(parts: Sequence[str], name: str) -> float:
     """0-1: the share of a name that a document's name has, 1 where it has all of it in one word or by
     initials.
     """
-    folded = map(str.casefold, _WORD.findall(name))
-    words = [word for word in folded if word not in _LINKS]
+    words = [word for word in map(str.casefold, _WORD.findall(name)) if word not in _LINKS]
     spoken = _spoken(name)
     if "".join(words) in parts:
         return 1.0
@@ -88,9 +86,9 @@ def _begins(part: str, initials: frozenset[str]) -> bool:
     """Whether a part consists of such initials, or begins with some that are too long for chance:
     "fomcpresconf".
     """
-    if part in initials:
-        return True
-    return any(len(short) >= _SURE_INITIALS and part.startswith(short) for short in initials)
+    return part in initials or any(
+        len(short) >= _SURE_INITIALS and part.startswith(short) for short in initials
+    )
 
 
 class _Spoken(NamedTuple):
@@ -174,8 +172,7 @@ def years_of(name: str, facts: DocumentFacts) -> tuple[int, ...]:
     text = facts.period or re.sub(r"[_\s]+", " ", name)
     years = set[int]()
     for period in find_periods(text):
-        end = min(period.end_year, period.start_year + 5)
-        years.update(range(period.start_year, end + 1))
+        years.update(range(period.start_year, min(period.end_year, period.start_year + 5) + 1))
     return tuple(sorted(years))
 
 
@@ -187,11 +184,13 @@ def route(
     """
     if len(documents) < 2:
         return dict.fromkeys(documents, (0.0, 0.0))
-    found = {}
-    for version, (name, facts) in documents.items():
-        share = named_share(document_parts(name), understanding.query)
-        found[version] = (share, _period_share(understanding.years, years_of(name, facts)))
-    return found
+    return {
+        version: (
+            named_share(document_parts(name), understanding.query),
+            _period_share(understanding.years, years_of(name, facts)),
+        )
+        for version, (name, facts) in documents.items()
+    }
 
 
 def _period_share(asked: Sequence[int], years: Sequence[int]) -> float:

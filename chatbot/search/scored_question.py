@@ -36,8 +36,7 @@ class TermWeights:
 
     def share(self, lexicon: JointLexicon) -> Floats:
         """BM25 of each unit as a share of the most that the question's own terms could score."""
-        total = sum(self.own.values())
-        most = max(total * (K1 + 1), 1e-9)
+        most = max(sum(self.own.values()) * (K1 + 1), 1e-9)
         scores = lexicon.scores({**self.meant, **self.own})
         shares: Floats = scores / np.float32(most)
         return np.minimum(shares, 1.0)
@@ -60,8 +59,7 @@ class ScoredQuestion:
         self.understanding, self.vector = understanding, vector
         measures = measures_of(understanding)
         self.words = understanding.terms
-        related = chain.from_iterable(map(related_words, self.words))
-        self.related = tuple(dict.fromkeys(related))
+        self.related = tuple(dict.fromkeys(chain.from_iterable(map(related_words, self.words))))
         phrases = chain.from_iterable(measure.printed for measure in measures)
         self.printed = tuple(dict.fromkeys(chain.from_iterable(phrases)))
         self.of_measures = terms_of(measures)
@@ -87,8 +85,7 @@ class ScoredQuestion:
             in_all += rarity
             if word in self.of_measures:
                 of_measures += rarity
-        shares = of_measures / np.maximum(in_all, 1e-9)
-        return np.minimum(1.0, shares / WHOLE).astype(np.float32)
+        return np.minimum(1.0, (of_measures / np.maximum(in_all, 1e-9)) / WHOLE).astype(np.float32)
 
     def years_in(self, own: Sequence[int]) -> tuple[int, ...]:
         """The years asked for, "last year" being counted from the latest of the document's own years."""

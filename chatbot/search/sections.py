@@ -90,10 +90,7 @@ def sections(
     found = _listed(texts, lists, labels) or _headed(texts, lists)
     parts = []
     for at, (title, page) in enumerate(found):
-        if at + 1 < len(found):
-            end = found[at + 1][1]
-        else:
-            end = len(texts) + 1
+        end = found[at + 1][1] if at + 1 < len(found) else len(texts) + 1
         parts.append(Section(title, page, max(page, end - 1)))
     return parts
 
@@ -191,8 +188,7 @@ def _heading(
 
     near: may lie outside the document. plain: the words of each page.
     """
-    parts = map(re.escape, WORD.findall(title))
-    spaced = re.compile(r"[\W_]{0,4}".join(parts), re.IGNORECASE)
+    spaced = re.compile(r"[\W_]{0,4}".join(map(re.escape, WORD.findall(title))), re.IGNORECASE)
     words = plain_words(title)
     for page in near:
         # Looked for before the pattern, which is slow where a page repeats itself.
@@ -226,8 +222,7 @@ def _headed(texts: Sequence[str], aside: Sequence[int]) -> list[tuple[str, int]]
 
 def _lines(text: str) -> list[str]:
     """The lines of a text that are not blank."""
-    stripped = map(str.strip, text.split("\n"))
-    return [line for line in stripped if line]
+    return [line for line in map(str.strip, text.split("\n")) if line]
 
 
 def _width(lines: Sequence[str]) -> int:
@@ -247,10 +242,7 @@ def _is_heading(line: str, following: str) -> bool:
     if not following[:1].isalnum() or following[:1].islower():
         return False
     numbered = NUMBER.match(line)
-    if numbered:
-        title = line[numbered.end() :]
-    else:
-        title = line
+    title = line[numbered.end() :] if numbered else line
     words = LETTERS.findall(title)
     if not words or "," in title or sum(map(str.isdigit, title)) > SMALL + 1:
         return False

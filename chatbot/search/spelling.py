@@ -72,10 +72,7 @@ def _often(words: Collection[str], frequencies: Frequencies) -> dict[str, int]:
     """On how many pages each word stands, by its most frequent term."""
     found = {word: terms(word) for word in words}
     counts = frequencies(set(chain.from_iterable(found.values())))
-    often = {}
-    for word, of_word in found.items():
-        often[word] = max((counts[term] for term in of_word), default=0)
-    return often
+    return {word: max(map(counts.__getitem__, of_word), default=0) for word, of_word in found.items()}
 
 
 def _near(word: str) -> Iterator[str]:

@@ -61,5 +61,4 @@ def _stretches(embedder: Embedder, text: str) -> Iterator[tuple[int, str]]:
         for start, end in pairwise(bounds):
             stretch = text[start:end]
             if content_terms(stretch):
-                middle = (start + end - 1) // 2
-                yield bisect_right(ends, middle), stretch
+                yield bisect_right(ends, (start + end - 1) // 2), stretch

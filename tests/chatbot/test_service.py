@@ -151,14 +151,6 @@ def test_a_figure_that_may_be_read_in_two_ways_is_told(make: Make, tmp_path: Pat
     assert doubt not in notices(ask(chatbot, "What was operating income in 2024?")[1])
 
 
-def test_a_document_is_known_by_the_name_of_its_file(tmp_path: Path, make: Make) -> None:
-    chatbot = make()
-    add(chatbot, tmp_path / "Johnson_Johnson_2023.pdf", "The dividend was 4.70 dollars a share.")
-    answer, events = ask(chatbot, "What was the dividend a share of JnJ in dollars?")
-    assert answer.answered
-    assert notices(events) == []
-
-
 OSTLAND = """Ostland debt report
 Public debt of 2023 was 71.0 per cent of output. The public debt fell by 2 points of output."""
 NORLAND = """Norland tax schedule
@@ -220,13 +212,6 @@ def test_a_prompt_that_its_endpoint_cut_is_told(make: Make, read: int, is_told: 
         settings = Settings(chat_model="m", base_url=provider.url, api_key="k")
         told = told_of(make(OpenAIModel(settings)))
     assert any("tokens. Its context length is too short" in notice for notice in told) is is_told
-
-
-def test_a_polite_refusal_is_one(make: Make) -> None:
-    said = "I'm sorry, but the excerpts do not contain the ceiling of 2031."
-    answer = answer_of(make(ScriptedModel([said])), MISSING)
-    assert not answer.answered
-    assert answer.reason == "not_in_excerpts"
 
 
 def test_a_comparison_reaches_the_model_with_every_side(make: Make, tmp_path: Path) -> None:
@@ -343,15 +328,6 @@ def test_the_longest_question_is_searched(make: Make) -> None:
     assert answer.considered
 
 
-def test_a_removed_document_is_not_answered_from(make: Make) -> None:
-    chatbot = make()
-    assert answer_of(chatbot).answered
-    chatbot.remove("Rules.pdf")
-    assert answer_of(chatbot).reason == "no_documents"
-    chatbot.restore("Rules.pdf")
-    assert answer_of(chatbot).answered
-
-
 def test_a_citation_opens_its_page_with_the_passage_marked(make: Make) -> None:
     chatbot = make()
     citation = answer_of(chatbot).citations[0]
@@ -452,7 +428,7 @@ def reranks(model: ScriptedModel) -> int:
 def test_a_slow_model_is_asked_for_answers_alone_and_that_is_said_once(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatbot.asking.asker.SLOW_SECONDS", 0.0)
+    monkeypatch.setattr("chatbot.asking.model_prompts.SLOW_SECONDS", 0.0)
     model = ScriptedModel(reverse, cite)
     chatbot = make(model, rerank=True)
 

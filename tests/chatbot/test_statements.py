@@ -31,7 +31,6 @@ CEILING = "The deficit ceiling is 3.0 per cent of output in every year"
 LEVY = "The government will abolish the fuel levy for all farmers next spring"
 ABROAD = "Who won the cup in Brazil?"
 NO_BRAZIL = "Not in these documents. These documents do not mention Brazil."
-BREACH = "A breach is reported to Parliament within 30 days"
 ANCHOR = "The debt anchor is 60 per cent of output, to be reached by 2030."
 
 
@@ -141,25 +140,6 @@ def test_what_only_a_reader_can_judge_has_no_mark(make: Make) -> None:
     assert answer.unread == 2
     assert [one.verdict for one in answer.citations] == ["not checked", "not checked"]
     assert {one.status for one in answer.numbers} == {"not_checked"}
-
-
-def test_a_digit_that_differs_from_the_page_is_doubted(make: Make) -> None:
-    wrong = CEILING.replace("3.0", "9.0")
-    answer = answer_of(make, cited(f"{BREACH} KEY. {wrong} KEY."))
-    assert [one.mark for one in answer.statements] == ["quoted", "not_found"]
-    assert "the page has 3.0 per cent" in answer.statements[1].difference
-
-
-def test_headings_questions_and_lines_that_lead_in_state_nothing(make: Make) -> None:
-    said = f"""## Key measures
-
-Yes. The document says the following:
-
-- {CEILING} KEY
-- {BREACH} KEY
-
-Shall I go on?"""
-    assert statuses(answer_of(make, cited(said))) == ["cited", "cited"]
 
 
 MIXED = cited(f"{CEILING} KEY. {LEVY}. {ANCHOR}")

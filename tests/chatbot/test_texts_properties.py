@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chatbot.answer.citations.citation_keys import KEY, KEYS_IN_BRACKETS, escape_keys
+from chatbot.answer.citations.citation_keys import KEY
 from chatbot.errors import DocumentError, SettingsError
 from chatbot.models.tokens import count_tokens, encodable
 from chatbot.settings import ENVIRONMENT, load_settings
@@ -29,16 +29,6 @@ def test_what_can_be_sent_counts_as_the_text_and_has_its_length(text: str) -> No
     tokens = count_tokens(text)
     assert count_tokens(sent) == tokens
     assert (tokens == 0) == (text == "")
-
-
-@given(TEXTS)
-def test_an_escaped_text_has_the_letters_of_the_text_and_no_citation(text: str) -> None:
-    escaped = escape_keys(text)
-    assert len(escaped) == len(text)
-    assert escape_keys(escaped) == escaped
-    assert not KEYS_IN_BRACKETS.search(escaped)
-    for before, after in zip(text, escaped, strict=True):
-        assert before == after or after in "⟦⟧"
 
 
 @given(st.integers(1, 9999), CODES, st.text(" .,;([", max_size=3))

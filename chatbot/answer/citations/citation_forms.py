@@ -91,8 +91,7 @@ def _numbers(written: str, given: int) -> Iterator[str]:
 
 def _names(name: str, hit: Hit) -> bool:
     """Whether a name is a document's, with or without its ending; an empty one is any document's."""
-    plain = name.strip(" *_`“”\"'").casefold()
-    return plain in {"", hit.document.casefold(), _stem(hit)}
+    return name.strip(" *_`“”\"'").casefold() in {"", hit.document.casefold(), _stem(hit)}
 
 
 def _stem(hit: Hit) -> str:
@@ -118,6 +117,4 @@ def _without_list(text: str, prompt: Prompt) -> str:
 
 def _is_blank_or_names(line: str, names: Collection[str]) -> bool:
     """Whether a line is blank or has one of some names."""
-    if not line.strip():
-        return True
-    return any(name in line.casefold() for name in names)
+    return not line.strip() or any(name in line.casefold() for name in names)

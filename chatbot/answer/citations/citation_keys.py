@@ -55,8 +55,7 @@ def escape_keys(text: str) -> str:
         pieces += [text[position : match.start()], _without_bracket(match)]
         position = match.end()
         if closing:
-            inside = text[position : closing.start()]
-            pieces += [_LOOK_ALIKE.sub(_without_bracket, inside), "⟧"]
+            pieces += [_LOOK_ALIKE.sub(_without_bracket, text[position : closing.start()]), "⟧"]
             position = closing.end()
     return "".join([*pieces, text[position:]])
 

@@ -32,8 +32,7 @@ def repeats_order(shown: str, order: str) -> bool:
     A caption may hold the order's beginning only.
     """
     words = comparable_words(shown)
-    whole = comparable_words(order)
-    if span_of(whole.texts, words):
+    if span_of(comparable_words(order).texts, words):
         return True
     for sentence in sentences(order):
         sought = comparable_words(sentence)

@@ -66,8 +66,7 @@ def _query(answer: Answer, asked: Understanding, place: EntryPlace) -> MeasureQu
 
 def _own_periods(answer: Answer) -> list[Period]:
     """The periods that the answer's document is of, as the first page that says so has them."""
-    stated_periods = (hit.facts.period for hit in answer.considered)
-    return find_periods(next(filter(None, stated_periods), ""))
+    return find_periods(next(filter(None, (hit.facts.period for hit in answer.considered)), ""))
 
 
 def _why_undated(answer: Answer) -> str:
@@ -88,8 +87,7 @@ def _parts(answer: Answer) -> Iterator[Part]:
         end = mark.start()
         cited = [next(citations, None) for _ in _KEY_NUMBER.findall(mark[0])]
         inside = tuple(pair for pair in checked if start <= pair[0].start < end)
-        first = next(filter(None, cited), None)
-        yield Part(text[start:end], start, first, inside)
+        yield Part(text[start:end], start, next(filter(None, cited), None), inside)
         start = mark.end()
     if text[start:].strip(" .\n") and not answer.citations:
         yield Part(text[start:], start, None, tuple(checked))
@@ -166,9 +164,7 @@ def _passage(parts: Sequence[Part], query: MeasureQuery, *, strict: bool) -> Par
 
 def _covers(query: MeasureQuery) -> bool:
     """Whether the year lies in the document's own period, or the document does not say its period."""
-    if query.period is None or query.own is None:
-        return True
-    return periods_agree(query.period, query.own) > 0
+    return query.period is None or query.own is None or periods_agree(query.period, query.own) > 0
 
 
 def _why_absent(query: MeasureQuery) -> str:
@@ -181,18 +177,18 @@ def _why_absent(query: MeasureQuery) -> str:
 
 def _nearest(answer: Answer, *, cited: bool = False) -> tuple[Nearest, ...]:
     """The pages that come nearest to an answer. cited: those that it cites."""
-    pages: list[tuple[int | None, int | None]]
+    pages: list[tuple[int | None, int | None]] = [(None, page.page) for page in answer.nearest]
     if cited:
         pages = [(citation.version, citation.page) for citation in answer.citations]
-    else:
-        pages = [(None, page.page) for page in answer.nearest]
-    found = []
-    for version, page in pages:
-        for hit in answer.considered:
-            if hit.page == page and version in (None, hit.version):
-                found.append(hit)
-    hits = found or answer.considered
-    nearest = (Nearest(hit.document, hit.version, hit.page, hit.page_label) for hit in hits)
+    found = [
+        hit
+        for version, page in pages
+        for hit in answer.considered
+        if hit.page == page and version in (None, hit.version)
+    ]
+    nearest = (
+        Nearest(hit.document, hit.version, hit.page, hit.page_label) for hit in found or answer.considered
+    )
     return tuple(dict.fromkeys(nearest))[:NEAREST]
 
 

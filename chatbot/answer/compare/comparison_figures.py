@@ -126,14 +126,10 @@ def stated(
     """The figure of the first row or sentence that names the measure and gives one for the year."""
     undated = None
     for part in parts:
-        if _read_out(part.text):
-            found = _of_row(answer, part, wanted)
-        else:
-            found = _of_sentence(part, wanted)
+        found = _of_row(answer, part, wanted) if _read_out(part.text) else _of_sentence(part, wanted)
         if found is None or not _is_of_kind(found, wanted):
             continue
-        cited = (part.citation,) if part.citation else ()
-        given = found, part.text, cited
+        given = found, part.text, ((part.citation,) if part.citation else ())
         if found.dated:
             return given
         undated = undated or given
@@ -193,9 +189,7 @@ def _of_row(answer: Answer, part: Part, query: MeasureQuery) -> Quantity | None:
 
 def _label(text: str) -> str:
     """A row's label, from what stands before its read-out columns."""
-    line = text.rsplit("\n", 1)[-1]
-    row = line.rsplit(":", 1)[-1]
-    return _TO_FIGURE.split(row, maxsplit=1)[0]
+    return _TO_FIGURE.split(text.rsplit("\n", 1)[-1].rsplit(":", 1)[-1], maxsplit=1)[0]
 
 
 def _figure_from(part: Part, at: int) -> _Checked | None:
@@ -308,8 +302,7 @@ def _of_sentence(part: Part, query: MeasureQuery) -> Quantity | None:
     is_dated = bool(chosen)
     if not chosen and is_own(query):
         chosen = [checked for checked in kept if not checked[0].period]
-    values = {(figure.value, figure.scale) for figure, _ in chosen}
-    if len(values) != 1:
+    if len({(figure.value, figure.scale) for figure, _ in chosen}) != 1:
         return None
     figure, check = chosen[0]
     return replace(_quantity(figure, check), dated=is_dated)
@@ -324,9 +317,7 @@ def _is_amount(figure: Figure, query: MeasureQuery) -> bool:
 
 def _is_of_period(figure: Figure, query: MeasureQuery) -> bool:
     """Whether a figure's own period is the one that the question asks for, if it asks for one."""
-    if query.period is None:
-        return False
-    return fits(figure.period or "", query) == EXACT
+    return query.period is not None and fits(figure.period or "", query) == EXACT
 
 
 def _is_meant(figure: Figure, part: Part, query: MeasureQuery) -> bool:

@@ -22,7 +22,7 @@ from chatbot.answer.compare.statement_pages import (
     has_kind,
     statement_pages,
 )
-from chatbot.answer.tables.cell_lookup import FoundCell, by_year, cell_of
+from chatbot.answer.tables.cell_lookup import PER_SHARE, FoundCell, by_year, cell_of
 from chatbot.comparison.key_figure_names import KeyMeasure, key_measures, plain_label
 from chatbot.comparison.key_figure_records import (
     A_DAY,
@@ -42,7 +42,6 @@ __all__ = ["document_figures"]
 CAPITAL = "capital expenditure"
 # Measures that are percentages of nothing else; the others are amounts, or shares of the economy.
 RATES = frozenset({"economic growth", "inflation", "unemployment"})
-PER_SHARE = re.compile(r"\bper\b.{0,30}\bshare\b", re.IGNORECASE)
 # Characters above a row in which its section may say so.
 LINES_ABOVE = 200
 COUNTED = re.compile(r"\b(?:shares? (?:used|outstanding)|weighted|number of)", re.IGNORECASE)
@@ -122,11 +121,8 @@ def _of_budget(measure: KeyMeasure, pages: Sequence[Hit]) -> list[KeyFigure]:
 
 def _best_row(measure: KeyMeasure, places: Sequence[RowPlace], *, share: bool) -> list[KeyFigure]:
     """The figures of the first row, by its name and place, that has any."""
-    for place in sorted(places, key=lambda place: place.rank):
-        figures = _of_row(measure, place, share=share)
-        if figures:
-            return figures
-    return []
+    ranked = sorted(places, key=lambda place: place.rank)
+    return next(filter(None, (_of_row(measure, place, share=share) for place in ranked)), [])
 
 
 def _rows(measure: KeyMeasure, hit: Hit) -> Iterator[RowPlace]:
@@ -232,10 +228,7 @@ def _fits(measure: KeyMeasure, cell: FoundCell, place: RowPlace, *, share: bool)
 def _in_one_time(figures: Sequence[KeyFigure]) -> list[KeyFigure]:
     """The figures of days under the year, or the part of one, that ends with the day."""
     flows = [figure.period for figure in figures if figure.period.months != A_DAY]
-    found = []
-    for figure in figures:
-        period = figure.period
-        if period.months == A_DAY:
-            period = day_in(period, flows)
-        found.append(replace(figure, period=period))
-    return found
+    return [
+        replace(figure, period=day_in(figure.period, flows)) if figure.period.months == A_DAY else figure
+        for figure in figures
+    ]

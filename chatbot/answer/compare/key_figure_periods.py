@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from chatbot.answer.tables.cell_lookup import is_planned
+from chatbot.answer.tables.cell_lookup import one_column
 from chatbot.comparison.key_figure_records import A_DAY, WHOLE_YEAR, FigurePeriod
 from ingestion.language.months import MONTHS
 from ingestion.language.periods import PART_ALONE, Period, find_periods, head_period
@@ -19,9 +19,6 @@ NO_AMOUNT = re.compile(
     r"|\bshare of\b|\bas reported under\b|\badjustments?\b|\bnotes?$|\bc\.?a\.?g\.?r",
     re.IGNORECASE,
 )
-BEFORE = re.compile(r"\b(?:as )?(?:previously|originally) (?:reported|stated|presented)", re.IGNORECASE)
-RESTATED = re.compile(r"\b(?:restated|as adjusted|as revised|recast|as corrected)\b", re.IGNORECASE)
-WHOLE_GROUP = re.compile(r"\b(?:consolidated|group|total)\b", re.IGNORECASE)
 # Characters above the first row in which the dates of its columns are looked for.
 ABOVE = 320
 # Characters that may stand between two of them.
@@ -36,8 +33,7 @@ def column_periods(
 ) -> dict[int, FigurePeriod]:
     """Column -> the time its amounts are of, for the columns of which that is certain.
 
-    Of several columns of one time, the restated, the actual or the consolidated one is taken; where that does
-    not decide, none.
+    Of several columns of one time `one_column` tells which is taken.
 
     day: the table states what there was on a day. shares: columns of percentages count too.
     """
@@ -53,7 +49,7 @@ def column_periods(
             found.setdefault(period, []).append(column)
     chosen = {}
     for period, columns in found.items():
-        one = _one_of(_filled(columns, table), heads)
+        one = one_column(_filled(columns, table), heads)
         if one is not None:
             chosen[one] = period
     if not found and not shares:
@@ -86,8 +82,7 @@ def _heads_above(table: Table, page_text: str) -> list[str]:
     count = len(table.heads)
     if not table.rows or table.rows[0].start < 0:
         return []
-    text = page_text[max(0, table.rows[0].start - ABOVE) : table.rows[0].start]
-    above = " ".join(text.split())
+    above = " ".join(page_text[max(0, table.rows[0].start - ABOVE) : table.rows[0].start].split())
     periods = find_periods(above)[-count:]
     ends = [max(0, periods[0].start - FURTHEST), *(period.end for period in periods)] if periods else []
     between = [above[end : period.start] for end, period in zip(ends, periods, strict=False)]
@@ -134,37 +129,10 @@ def day_in(day: FigurePeriod, others: Sequence[FigurePeriod]) -> FigurePeriod:
 def _ends_with(period: FigurePeriod, day: FigurePeriod) -> bool:
     if period.end_year != day.end_year or period.months == A_DAY:
         return False
-    if period.months == WHOLE_YEAR:
-        return True
-    return period.month == day.month > 0
+    return period.months == WHOLE_YEAR or period.month == day.month > 0
 
 
 def _year_text(period: Period) -> str:
     if period.start_year == period.end_year:
         return str(period.end_year)
     return f"{period.start_year}-{period.end_year % 100:02d}"
-
-
-def _one_of(columns: list[int], heads: Sequence[str]) -> int | None:
-    """The column that counts of several of one time."""
-    for wanted in (_is_current, _is_restated, _is_actual, _is_whole):
-        if len(columns) > 1:
-            kept = [column for column in columns if wanted(heads[column])]
-            columns = kept or columns
-    return columns[0] if len(columns) == 1 else None
-
-
-def _is_current(head: str) -> bool:
-    return not BEFORE.search(head)
-
-
-def _is_restated(head: str) -> bool:
-    return RESTATED.search(head) is not None
-
-
-def _is_actual(head: str) -> bool:
-    return not is_planned(head)
-
-
-def _is_whole(head: str) -> bool:
-    return WHOLE_GROUP.search(head) is not None

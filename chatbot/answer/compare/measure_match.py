@@ -83,8 +83,7 @@ def names(text: str, wanted: MeasureQuery) -> bool:
     words = [word for word in asked if not word.isdecimal() and word not in GENERAL]
     if not words:
         return False
-    present = sum(word in own for word in words)
-    return present >= LEAST_COVERAGE * len(words)
+    return sum(word in own for word in words) >= LEAST_COVERAGE * len(words)
 
 
 def speaks_of(before: str, wanted: MeasureQuery) -> bool:
@@ -126,9 +125,11 @@ def fits(text: str, wanted: MeasureQuery) -> int:
 
 def is_own(wanted: MeasureQuery) -> bool:
     """Whether the year is the document's own."""
-    if wanted.period is None or wanted.own is None:
-        return False
-    return periods_agree(wanted.period, wanted.own) == EXACT
+    return (
+        wanted.period is not None
+        and wanted.own is not None
+        and periods_agree(wanted.period, wanted.own) == EXACT
+    )
 
 
 def asks_per_share(wanted: MeasureQuery) -> bool:

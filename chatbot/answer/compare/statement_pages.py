@@ -67,8 +67,7 @@ def _with_tables(pages: Sequence[Hit], kind: str, is_meant: Callable[[Table, str
     """The pages with a table that is meant, as pages of the kind with no other tables."""
     found: list[Hit] = []
     for hit in pages:
-        tables = tuple(table for table in hit.tables if is_meant(table, kind))
-        if tables:
+        if tables := tuple(table for table in hit.tables if is_meant(table, kind)):
             found.append(replace(hit, kinds=(kind,), tables=tables))
     return found
 

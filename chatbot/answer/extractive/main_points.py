@@ -108,8 +108,7 @@ def _newest(passage: Passage) -> str:
     if not years:
         return ""
     newest = max(years)
-    asked = Understanding(str(newest), str(newest), "figure", (newest,))
-    return row_in_a_sentence(passage, asked)
+    return row_in_a_sentence(passage, Understanding(str(newest), str(newest), "figure", (newest,)))
 
 
 def _sentences(prompt: Prompt, key: str, after: tuple[str, int]) -> Iterator[str]:

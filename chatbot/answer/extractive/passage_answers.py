@@ -240,8 +240,7 @@ def _is_numbered_heading(passage: Passage) -> bool:
     """Whether a passage looks like an item of no list, without a full stop. Bullets are those of slides."""
     if not passage.is_item or passage.lead or passage.text.lstrip()[0] in BULLETS:
         return False
-    heading = LINE_ITEM.sub("", passage.text)
-    return is_head(heading) and not is_finished(passage.text, also=";,")
+    return is_head(LINE_ITEM.sub("", passage.text)) and not is_finished(passage.text, also=";,")
 
 
 def _is_date_or_axis(passage: Passage) -> bool:
@@ -553,8 +552,7 @@ def _names_all_that_is_asked(row: Row, heads: Sequence[str], asked: Understandin
     """
     said = " ".join((row.label, row.section, *heads, *asked.measures))
     named = set(terms(" ".join((asked.whose, *(period.text for period in asked.periods)))))
-    words = asked.reading.terms_of_row
-    return all(word in named or shared_words([word], said) for word in words)
+    return all(word in named or shared_words([word], said) for word in asked.reading.terms_of_row)
 
 
 def _newest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -143,12 +143,7 @@ def _rarity(words: Sequence[str], passages: Sequence[Passage]) -> dict[str, floa
     having: Counter[str] = Counter()
     for passage in passages:
         having.update({*terms(passage.text), *terms(passage.head)})
-    rarity: dict[str, float] = {}
-    for word in words:
-        if having[word]:
-            ratio = len(passages) / (0.5 + having[word])
-            rarity[word] = math.log(1 + ratio)
-    return rarity
+    return {word: math.log(1 + len(passages) / (0.5 + having[word])) for word in words if having[word]}
 
 
 def _is_called(document: str, name: str) -> bool:
@@ -184,7 +179,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     signs["likeness"] = min(1.0, max(0.0, found.likeness))
     signs["page"] = found.page
     signs["no_figure"] = float(misses_figure)
-    signs["percentage"] = float(_has_share(question, passage))
+    signs["percentage"] = float(question.wants_share and bool(_PERCENTAGE.search(passage.text)))
     signs["years_in_head"] = _years_in_head(question, passage)
     signs["other_years"] = float(_has_other_years(question, passage))
     signs["label"] = _share_of_label(question, passage)
@@ -193,7 +188,7 @@ def signs_of(question: QuestionProfile, found: ScoredPassage) -> dict[str, float
     signs["fragment"] = float(_is_fragment(passage, words))
     signs["length"] = min(1.0, len(passage.text.split()) / MANY_WORDS)
     signs["condition"] = 0.0
-    if _has_condition(question, passage):
+    if question.wants_condition and _CONDITION.search(passage.text):
         signs["condition"] = min(1.0, 2 * signs["words"])
     signs["row_for_reason"] = float(passage.is_row and question.wants_reason)
     signs["row_for_prose"] = float(passage.is_row and question.wants_sentence)
@@ -211,14 +206,9 @@ def _head_words(passage: Passage) -> set[str]:
 
 def _has_figure(question: QuestionProfile, text: str, words: Collection[str]) -> bool:
     """Whether a passage has a figure that the question has not, or an amount or a time in words."""
-    if any(word[0].isdigit() and word not in question.weights for word in words):
-        return True
-    return any(find_spelled(text))
-
-
-def _has_share(question: QuestionProfile, passage: Passage) -> bool:
-    """Whether a share is asked for and the passage has one."""
-    return question.wants_share and _PERCENTAGE.search(passage.text) is not None
+    return any(word[0].isdigit() and word not in question.weights for word in words) or any(
+        find_spelled(text)
+    )
 
 
 def _years_in_head(question: QuestionProfile, passage: Passage) -> float:
@@ -226,8 +216,7 @@ def _years_in_head(question: QuestionProfile, passage: Passage) -> float:
     heads = [passage.head]
     if passage.table is not None:
         heads += passage.table.heads
-    periods = find_periods(" ".join(heads))
-    return agreement(question.periods, periods) / SAME_PERIOD
+    return agreement(question.periods, find_periods(" ".join(heads))) / SAME_PERIOD
 
 
 def _has_other_years(question: QuestionProfile, passage: Passage) -> bool:
@@ -245,10 +234,7 @@ def _share_of_label(question: QuestionProfile, passage: Passage) -> float:
     """The share of a row's label that the question has; 0 for what is no row."""
     if not passage.is_row:
         return 0.0
-    if passage.row:
-        label = passage.row.label
-    else:
-        label = ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text))
+    label = passage.row.label if passage.row else ROW_FIGURE.sub(" ", YEAR_SAID.sub(" ", passage.text))
     words = set(terms(label))
     return len(words & question.weights.keys()) / max(1, len(words))
 
@@ -258,11 +244,6 @@ def _is_fragment(passage: Passage, words: Collection[str]) -> bool:
     if passage.is_row:
         return False
     return len(words) < FEWEST_TERMS or not is_finished(passage.text, also=";")
-
-
-def _has_condition(question: QuestionProfile, passage: Passage) -> bool:
-    """Whether a condition is asked for and the passage has one."""
-    return question.wants_condition and _CONDITION.search(passage.text) is not None
 
 
 def shared_words(words: Sequence[str], head: str) -> float:
@@ -275,6 +256,4 @@ def _shared_word(word: str, own: set[str]) -> float:
     """What a question's word counts in a head with some words: 1, or less where only a related word is."""
     if word in own:
         return 1.0
-    if not own.isdisjoint(related_words(word)):
-        return RELATED_WEIGHT
-    return 0.0
+    return 0.0 if own.isdisjoint(related_words(word)) else RELATED_WEIGHT

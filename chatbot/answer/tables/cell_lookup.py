@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from chatbot.answer.citations.citation_keys import escape_keys
@@ -29,6 +29,7 @@ from ingestion.records import Row, Table
 __all__ = [
     "NO_NARROWER",
     "OTHER",
+    "PER_SHARE",
     "CellQuery",
     "FoundCell",
     "as_amounts",
@@ -44,6 +45,7 @@ __all__ = [
     "limit_column",
     "newest_year",
     "of_year",
+    "one_column",
     "printed_row",
     "stated_unit",
     "states_percent",
@@ -77,11 +79,15 @@ OTHER = re.compile(r"\W*(?:total\s)?other\b", re.IGNORECASE)
 # A row called "Diluted" or "Basic" gives earnings a share only under such a section; elsewhere it counts
 # shares.
 BARE = frozenset(terms("basic diluted"))
-PER_SHARE = re.compile(r"\bper\b.{0,20}\bshare\b", re.IGNORECASE)
+PER_SHARE = re.compile(r"\bper\b.{0,30}\bshare\b", re.IGNORECASE)
 # Under the head of a change, or of two periods, stands no amount of one year.
 CHANGE = re.compile(
     r"%|\bchange|\bvariance|\bincrease|\bdecrease|\bgrowth|\bvs\b|\bversus\b|\bdifference", re.IGNORECASE
 )
+# What was stated before it was corrected, what is corrected, and what is of all parts together.
+BEFORE = re.compile(r"\b(?:as )?(?:previously|originally) (?:reported|stated|presented)", re.IGNORECASE)
+RESTATED = re.compile(r"\b(?:restated|as adjusted|as revised|recast|as corrected)\b", re.IGNORECASE)
+WHOLE_GROUP = re.compile(r"\b(?:consolidated|group|total)\b", re.IGNORECASE)
 # The fewest rows that are named by years if a table has its years in rows.
 FEWEST_YEARS = 2
 # A fiscal year ends in the calendar year it begins in or in the next.
@@ -173,14 +179,11 @@ def as_amounts(*cells: FoundCell) -> tuple[FoundCell, ...]:
 
 def _is_outflow(cell: FoundCell) -> bool:
     """Whether a figure is negative because it is paid or spent."""
-    if cell.value >= 0 or not OUTFLOW.search(cell.label):
-        return False
-    return not BALANCE.search(cell.label)
+    return cell.value < 0 and bool(OUTFLOW.search(cell.label)) and not BALANCE.search(cell.label)
 
 
 def _without_sign(cell: FoundCell) -> FoundCell:
-    text = re.sub(r"[()\s−–-]", "", cell.text)
-    return replace(cell, value=-cell.value, text=text)
+    return replace(cell, value=-cell.value, text=re.sub(r"[()\s−–-]", "", cell.text))
 
 
 def find_cell(wanted: CellQuery, sources: Mapping[str, Hit]) -> FoundCell | None:
@@ -253,10 +256,11 @@ def _fit(query: CellQuery, row: Row) -> float:
         label = label[: label.index(OWNER)]
     if not label:
         return 0.0
-    fits = []
-    for rank, phrase in enumerate(measure.printed):
-        if _names(set(phrase), set(label)):
-            fits.append(_phrase_fit(phrase, label, query.words, rank))
+    fits = (
+        _phrase_fit(phrase, label, query.words, rank)
+        for rank, phrase in enumerate(measure.printed)
+        if _names(set(phrase), set(label))
+    )
     return max(fits, default=0.0) - NARROWER_COST * is_narrower
 
 
@@ -316,8 +320,7 @@ def column_of(table: Table, asked: Period, words: Collection[str] = ()) -> int |
     """The one column whose head names a period, of a fiscal year by the year it ends in.
 
     A part of a year never stands for the year or for another part; a day may stand for a year in a table
-    without years, and a year for a day. Of several columns the one that has a word of `words` is taken, then
-    the one that is no plan, then the one that is headed by nothing else; None where that leaves doubt.
+    without years, and a year for a day. Of several columns `one_column` tells which.
     """
     periods: dict[int, Period] = {}
     for column, head in enumerate(table.heads):
@@ -330,9 +333,7 @@ def column_of(table: Table, asked: Period, words: Collection[str] = ()) -> int |
         for column, period in (same or periods).items()
         if period.end_year == asked.end_year and stands_for(asked, period)
     ]
-    if len(columns) > 1:
-        columns = _asked_columns(table, columns, words)
-    return columns[0] if len(columns) == 1 else None
+    return one_column(columns, table.heads, words)
 
 
 def latest_year(head: str) -> int:
@@ -345,6 +346,16 @@ def is_planned(head: str) -> bool:
     if any(period.basis not in ("", "actual") for period in find_periods(head)):
         return True
     return not PLANNED.isdisjoint(re.findall(r"[a-z]+", head.casefold()))
+
+
+# Of several columns of one period, those that count more than others.
+COUNTS_MORE: Sequence[Callable[[str], object]] = (
+    lambda head: not BEFORE.search(head),
+    RESTATED.search,
+    lambda head: not is_planned(head),
+    WHOLE_GROUP.search,
+    lambda head: not terms(without_periods(head)),
+)
 
 
 def limit_column(table: Table, row: Row) -> int | None:
@@ -367,14 +378,18 @@ def columns_by_year(table: Table, words: Collection[str] = ()) -> dict[int, int]
     return {year: column for year, column in found if column is not None}
 
 
-def _asked_columns(table: Table, columns: list[int], asked: Collection[str]) -> list[int]:
-    """The column of several that has a word of `asked`, else those that are no plan, first without others."""
-    beside = {column: terms(without_periods(table.heads[column])) for column in columns}
-    named = [column for column in columns if {*asked}.intersection(beside[column])]
+def one_column(columns: Sequence[int], heads: Sequence[str], words: Collection[str] = ()) -> int | None:
+    """The column of several of one period that counts; None where that leaves doubt.
+
+    It is the one that has a word of `words`, else the corrected, the actual, the consolidated one, or the one
+    that is headed by nothing else.
+    """
+    named = [one for one in columns if not {*words}.isdisjoint(terms(without_periods(heads[one])))]
     if len(named) == 1:
-        return named
-    reached = [column for column in columns if not is_planned(table.heads[column])]
-    return [column for column in reached if not beside[column]] or reached
+        return named[0]
+    for counts in COUNTS_MORE:
+        columns = [column for column in columns if counts(heads[column])] or columns
+    return columns[0] if len(columns) == 1 else None
 
 
 def figure_in(table: Table, row: Row, column: int, page_text: str) -> Figure | None:

@@ -137,8 +137,7 @@ def work_out(measure: Measure, year: int, task: Task) -> Worked:
     """
     if not measure.formula:
         stated = task.operand(measure, year)
-        amount = stated.value * stated.scale
-        return Worked(amount, stated.text, (stated,))
+        return Worked(stated.value * stated.scale, stated.text, (stated,))
     operands = _Operands(measure, task)
     value, written = written_out(*operands.of(year))
     cells = operands.cells
@@ -193,8 +192,7 @@ class _Operands:
         self.cells.append(found)
         if measure.name not in _COSTS:
             return found.scale * found.value, operand(found)
-        unbracketed = found.text.replace("(", "").replace(")", "")
-        return found.scale * abs(found.value), unbracketed
+        return found.scale * abs(found.value), found.text.replace("(", "").replace(")", "")
 
 
 def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
@@ -209,7 +207,7 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
         if all(row.label != first.label for row in table.rows):
             continue
         for row in table.rows:
-            if not _is_debt(row.label):
+            if not _DEBT.search(row.label) or _NO_DEBT.search(row.label):
                 continue
             for column, cell in enumerate(row.cells):
                 if cell is None or table.heads[column] != first.head or (row.label, cell.text) in used:
@@ -218,12 +216,5 @@ def _check_whole(cells: Sequence[FoundCell], task: Task) -> None:
                     raise MissingError(row.label)
     if len(used) < len(cells):
         raise MissingError(first.label)
-    columns = {(cell.key, cell.head) for cell in cells}
-    if len(columns) > 1:
+    if len({(cell.key, cell.head) for cell in cells}) > 1:
         raise MissingError(first.label)
-
-
-def _is_debt(label: str) -> bool:
-    if not _DEBT.search(label):
-        return False
-    return not _NO_DEBT.search(label)

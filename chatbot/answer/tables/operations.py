@@ -69,10 +69,7 @@ WHOLE = 100  # per cent
 FEWEST_PARTS, ROUNDED = 2, 1.0
 # A head with one of these beside its year does not mean the same as a head that is just a year.
 _NOT_OF_A_YEAR = frozenset(
-    terms(
-        "quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast restated "
-        "estimate change"
-    )
+    terms("quarter q1 q2 q3 q4 months weeks half note notes share actual budget forecast estimate change")
 )
 _OF_TOTALS = TOTALS | frozenset(terms("net annual"))
 # "Levies (payable)" are levies.
@@ -95,8 +92,8 @@ def by_operation(prompt: Prompt, asked: Understanding) -> str:
         return ""
     try:
         times = _times(asked, found[0])
-        lines = _KINDS[operation.kind](found, times)
-        name, colon, rest = "\n\n".join(lines).partition(":")
+        line, cells = _KINDS[operation.kind](found, times)
+        name, colon, rest = "\n\n".join([line, *said(cells)]).partition(":")
         verdict = _verdict(asked.reading, operation.kind, found, times)
     except (_NoCellError, CalculationError):
         return ""
@@ -110,8 +107,7 @@ def _names_of(asked: Understanding, sources: Mapping[str, Hit], first: Hit) -> f
     """
     printed = _row_terms(table for hit in sources.values() for table in hit.tables)
     named = frozenset(term for name in asked.names for term in terms(name))
-    document = re.sub(r"[\W_]+", " ", first.document)
-    return (named - printed) | frozenset(terms(document))
+    return (named - printed) | frozenset(terms(re.sub(r"[\W_]+", " ", first.document)))
 
 
 def _operands(
@@ -119,10 +115,11 @@ def _operands(
 ) -> list[_Found]:
     """The rows that the operation needs; [] where one is in doubt."""
     query = _RowQuery(named, tuple(_periods(asked)))
-    if operation.kind == "part":
-        found = _part_and_total(operation.topics, sources, query)
-    else:
-        found = _rows(operation.topics, sources, query)
+    found = (
+        _part_and_total(operation.topics, sources, query)
+        if operation.kind == "part"
+        else _rows(operation.topics, sources, query)
+    )
     if not found and operation.kind in ("sum", "change"):  # "research and development" is one row
         found = _rows((asked.subject,), sources, query)
     return found
@@ -184,11 +181,9 @@ def _has_twin(found: _Found, sources: Mapping[str, Hit], times: Sequence[Period]
 def _is_about(hit: Hit, table: Table, row: Row, asked: Understanding) -> bool:
     """Whether a row and its table have all words of a question that name a figure."""
     document = re.sub(r"[^A-Za-z0-9]+", " ", hit.document)
-    names = frozenset(terms(f"{asked.whose} {document}"))
-    topic = asked.reading.undated.topic - OF_BOUNDS - names
+    topic = asked.reading.undated.topic - OF_BOUNDS - frozenset(terms(f"{asked.whose} {document}"))
     around_row = frozenset(terms(f"{row.label} {row.section} {table.caption}"))
-    heads = frozenset(terms(" ".join(table.heads)))
-    if not topic <= around_row | heads or not topic & around_row:
+    if not topic <= around_row | frozenset(terms(" ".join(table.heads))) or not topic & around_row:
         return False
     return bool(OTHER.match(row.label)) == asked.reading.asks("other")
 
@@ -464,8 +459,7 @@ def _score_among(
         return 0.0
     if bool(OTHER.match(row.label)) != query.others:
         return 0.0
-    own = _own_terms(row) | around
-    if not labels.isdisjoint(query.asked - own):
+    if not labels.isdisjoint(query.asked - (_own_terms(row) | around)):
         return 0.0
     return _score(row, query.words, query.asked, around | said)
 
@@ -514,6 +508,9 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
 
 
 # ---------------------------------------------------------------- operations
+
+# A sentence, and the cells of its operands.
+_WorkedOut = tuple[str, Sequence[FoundCell]]
 
 
 def _pair(rows: Sequence[_Found], times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
@@ -578,13 +575,13 @@ def _head_terms(cell: FoundCell, *, dated: bool) -> frozenset[str]:
     return frozenset((*months, *terms(rest)))
 
 
-def _change(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _change(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     before, after = as_amounts(*_pair(rows, times))
     if len(rows) == 1:
-        yield moved(before, after)
+        line = moved(before, after)
     else:
-        yield difference(f"{after.label} less {before.label}, {short_head(after.head)}", before, after)
-    yield from said([after, before])
+        line = difference(f"{after.label} less {before.label}, {short_head(after.head)}", before, after)
+    return line, [after, before]
 
 
 def _verdict(question: QuestionReading, kind: str, rows: Sequence[_Found], times: Sequence[Period]) -> str:
@@ -604,11 +601,10 @@ def _verdict(question: QuestionReading, kind: str, rows: Sequence[_Found], times
     return by_move(question, earlier, later)
 
 
-def _stated(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _stated(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     cell = _bound_cell(rows, times)
     sentence = in_a_sentence(cell.label, [(stated_value(cell), cell.head)])
-    yield f"{sentence} [{cell.key}]"
-    yield from said([cell])
+    return f"{sentence} [{cell.key}]", [cell]
 
 
 def _planned_and_actual(found: _Found, times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
@@ -628,31 +624,29 @@ def _planned_and_actual(found: _Found, times: Sequence[Period]) -> tuple[FoundCe
     return plan, actual
 
 
-def _plan(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _plan(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     plan, actual = _planned_and_actual(rows[0], times)
     name = f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}"
-    yield difference(name, plan, actual)
-    yield from said([actual, plan])
+    return difference(name, plan, actual), [actual, plan]
 
 
-def _growth(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
-    change, *rest = _change(rows, times)
-    if not change.endswith("%."):
+def _growth(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+    change = _change(rows, times)
+    if not change[0].endswith("%."):
         raise _NoCellError
-    yield from (change, *rest)
+    return change
 
 
-def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     span = range(times[0].end_year, times[-1].end_year + 1) if times else ()
     cells = _several(rows[0].cells([of_year(year) for year in span]))
     mean, formula = mean_of(list(map(operand_of, cells)))
     unit = "%" if cells[0].percent else unit_text(cells[0])
     name = one_line(f"{cells[0].label}, average")
-    yield f"{name}: {formula} = {number_text(mean, MEAN_DECIMALS)}{unit}."
-    yield from said(cells)
+    return f"{name}: {formula} = {number_text(mean, MEAN_DECIMALS)}{unit}.", cells
 
 
-def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     if len(rows) == 2:
         cells = _cells_of_one_period(rows, times)
     else:
@@ -660,8 +654,7 @@ def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
     if cells[0].percent:
         raise _NoCellError
     total, formula = sum_of(cells)
-    yield f"Total: {formula} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}."
-    yield from said(cells)
+    return f"Total: {formula} = {number_text(total, decimals_of(cells))}{unit_text(cells[0])}.", cells
 
 
 def _several(cells: list[FoundCell]) -> list[FoundCell]:
@@ -672,14 +665,13 @@ def _several(cells: list[FoundCell]) -> list[FoundCell]:
     return cells
 
 
-def _share(rows: Sequence[_Found], times: Sequence[Period]) -> Iterator[str]:
+def _share(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     cells = part, whole = _cells_of_one_period(rows, times)
     share, formula = worked_out("100 * a / b", cells)
     if part.percent or not 0 <= share <= WHOLE:
         raise _NoCellError
     name = one_line(f"{part.label} as a share of {whole.label}, {short_head(part.head)}")
-    yield f"{name}: {formula} = {share:.1f}%."
-    yield from said(cells)
+    return f"{name}: {formula} = {share:.1f}%.", cells
 
 
 _KINDS = {

@@ -88,8 +88,7 @@ def compute_answer(prompt: Prompt, asked: Understanding) -> str:
     asks_more = len(measures) > 1 or asked.reading.operation or asked.reading.asks("averaging")
     settled = asked.form == "figure" and not (beside or asks_more)
     try:
-        years = _years(asked, sources)
-        paragraphs = _answer(measures, years, asked.reading, task, settled=settled)
+        paragraphs = _answer(measures, _years(asked, sources), asked.reading, task, settled=settled)
         text = "\n\n".join(paragraphs)
     except (MissingError, CalculationError):
         return ""
@@ -124,11 +123,9 @@ def _asks_for_narrower(
     pages put before a measure. operands: the terms of the rows that a ratio was worked out from, which a
     question may spell out.
     """
-    first = next(iter(sources.values()))
-    others = _beside(asked, measures, first.document) - operands
+    others = _beside(asked, measures, next(iter(sources.values())).document) - operands
     rows = (row for table in _tables(sources) for row in table.rows)
-    printed_rows = " ".join(f"{row.section} {row.label}" for row in rows)
-    if not others.isdisjoint(terms(printed_rows)):
+    if not others.isdisjoint(terms(" ".join(f"{row.section} {row.label}" for row in rows))):
         return True
     begins = {phrase[0] for phrase in _phrases(measures)}
     narrowing = others - set(terms(asked.whose))
@@ -177,8 +174,7 @@ def _years(asked: Understanding, sources: _Sources) -> tuple[int, ...]:
         return (base, newest) if base < newest else asked.years
     if asked.years:
         return _named_years(asked)
-    steps = asked.relative_years or (0,)
-    return tuple(sorted(newest + step for step in steps))
+    return tuple(sorted(newest + step for step in (asked.relative_years or (0,))))
 
 
 def _headed_years(sources: _Sources, newest: int) -> tuple[int, ...]:
@@ -186,18 +182,18 @@ def _headed_years(sources: _Sources, newest: int) -> tuple[int, ...]:
     years: set[int] = set()
     for table in _tables(sources):
         years.update(columns_by_year(table))
-    own = sorted(year for year in years if year <= newest)
-    return tuple(own[-MOST_STATED:])
+    return tuple(sorted(year for year in years if year <= newest)[-MOST_STATED:])
 
 
 def _named_years(asked: Understanding) -> tuple[int, ...]:
     """The years that a question names; of a fiscal year over two, the one it ends in."""
     periods = asked.periods
     ends = {period.end_year for period in periods}
-    begun = set()
-    for period in periods:
-        if period.kind == "fiscal" and period.end_year == period.start_year + 1:
-            begun.add(period.start_year)
+    begun = {
+        period.start_year
+        for period in periods
+        if period.kind == "fiscal" and period.end_year == period.start_year + 1
+    }
     return tuple(year for year in asked.years if year not in begun - ends)
 
 
@@ -239,14 +235,10 @@ def _formula(measure: Measure, years: Sequence[int], question: QuestionReading, 
     asks for a change.
     """
     if question.asks("balance at year-end"):  # the balance at the end rather than the mean of two
-        at_year_end = re.sub(r"avg\((\w)\)", r"\1", measure.formula)
-        measure = replace(measure, formula=at_year_end)
+        measure = replace(measure, formula=re.sub(r"avg\((\w)\)", r"\1", measure.formula))
     changes = question.asks("change") or question.asks("better or worse")
     of_two_years = "avg" in measure.formula or "change" in measure.formula
-    if of_two_years and not changes:
-        chosen = [max(years)]
-    else:
-        chosen = sorted(years, reverse=True)[:MOST_STATED]
+    chosen = [max(years)] if of_two_years and not changes else sorted(years, reverse=True)[:MOST_STATED]
     if changes and len(chosen) == 1:
         chosen.append(chosen[0] - 1)
     worked = []

@@ -107,9 +107,7 @@ def places_of(part: str, view: PageEvidence, behind: int = 0) -> Iterator[tuple[
 def _same_signs(part: str, span: tuple[int, int], view: PageEvidence) -> bool:
     """Whether the same figures of a quotation are below zero as on the page."""
     printed = view.text[slice(*span)]
-    if evened(printed) == evened(part):
-        return True
-    return _below_zero(printed, view) == _below_zero(part, view)
+    return evened(printed) == evened(part) or _below_zero(printed, view) == _below_zero(part, view)
 
 
 def _below_zero(text: str, view: PageEvidence) -> list[float]:

@@ -183,7 +183,8 @@ def _unfound(found: Mapping[int, ReadStatement], sources: Mapping[str, Hit]) -> 
     wrong = []
     for number, one in found.items():
         located = locate_quotations([(quote.page, quote.text) for quote in one.quotes], views)
-        wrong += [number] if not all(located) else []
+        if not all(located):
+            wrong.append(number)
     if not wrong:
         return ""
     numbers = ", ".join(map(str, wrong))

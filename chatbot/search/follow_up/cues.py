@@ -316,8 +316,7 @@ def with_years(text: str, periods: Sequence[str], *, months: bool = False) -> st
     else:
         spans = years_in(text)
         periods = sorted(periods, key=_by_year)
-    others = ", ".join(periods[:-1])
-    written = " and ".join(filter(None, [others, periods[-1]]))
+    written = " and ".join(filter(None, [", ".join(periods[:-1]), periods[-1]]))
     if not spans:
         end = len(text.rstrip(_END))
         return f"{text[:end]} in {written}{text[end:]}"

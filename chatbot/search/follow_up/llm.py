@@ -75,10 +75,10 @@ def rewrite(
     by_rules = standalone_query(question, exchanges, documents)
     if not is_follow_up(question, exchanges, documents):
         return Rewritten(by_rules)
-    lines = list[str]()
-    for exchange in exchanges[-MOST_EXCHANGES:]:
-        lines.append(f"User: {_short(exchange.user)}")
-        lines.append(f"Assistant: {_short(exchange.assistant)}")
+    lines = [
+        f"User: {_short(exchange.user)}\nAssistant: {_short(exchange.assistant)}"
+        for exchange in exchanges[-MOST_EXCHANGES:]
+    ]
     content = "\n".join([*lines, "", f"Last question: {_short(question)}"])
     messages = (("system", RULES), ("user", content))
     conversation = " ".join([question, *lines])

@@ -95,8 +95,7 @@ class Talk:
 
     def about(self, subject: Subject) -> Talk:
         """The talk after a question about this."""
-        shortened = replace(subject, whole=subject.whole[:LONGEST_CARRIED])
-        return Talk((*self.subjects, shortened))
+        return Talk((*self.subjects, replace(subject, whole=subject.whole[:LONGEST_CARRIED])))
 
 
 def is_follow_up(question: str, exchanges: Sequence[Exchange], documents: Sequence[str] = ()) -> bool:
@@ -105,8 +104,7 @@ def is_follow_up(question: str, exchanges: Sequence[Exchange], documents: Sequen
 
     documents: as in standalone_query.
     """
-    talk = _talk(exchanges, documents)
-    return _leans(question, talk, moved=_is_elsewhere(exchanges, documents))
+    return _leans(question, _talk(exchanges, documents), moved=_is_elsewhere(exchanges, documents))
 
 
 def standalone_query(question: str, exchanges: Sequence[Exchange], documents: Sequence[str] = ()) -> str:
@@ -179,16 +177,12 @@ def _taken(question: str, talk: Talk, *, moved: bool) -> tuple[str, Talk]:
         return talk.subjects[-1].text, talk
     if _asked_before(question, talk) or not _leans(question, talk, moved=moved):
         return question, talk.about(Subject(question))
-    if FORMER.search(question) and len(talk.subjects) > 1:
-        subject = talk.subjects[-2]
-    else:
-        subject = talk.subjects[-1]
+    subject = talk.subjects[-2] if FORMER.search(question) and len(talk.subjects) > 1 else talk.subjects[-1]
     if mentions(question, [earlier.text for earlier in talk.subjects[-2:]]):
         operands = talk.operands or _operands(question, talk.subjects)
         operands = _with_years_of(question, operands)
         return _joined(*operands, question), Talk(talk.subjects, operands)
-    carried = " ".join(talk.operands) or subject.text
-    whole = _put_into(subject, question, carried)
+    whole = _put_into(subject, question, " ".join(talk.operands) or subject.text)
     if whole:
         return whole, talk.about(Subject(without_conjunction(whole)))
     if talk.operands and not own_terms(question):  # "How much is that in billions?"
@@ -233,10 +227,7 @@ def _operands(question: str, subjects: Sequence[Subject]) -> tuple[str, ...]:
     if last.last:
         return (last.text,)
     own = own_terms(last.whole)
-    if found := COUNTED.search(question):
-        count = COUNTS[found[1].lower()]
-    else:
-        count = 2
+    count = COUNTS[found[1].lower()] if (found := COUNTED.search(question)) else 2
 
     def is_of_run(subject: Subject) -> bool:
         return not subject.last and own_terms(subject.whole) == own
@@ -272,8 +263,7 @@ def _with_years_of(question: str, operands: tuple[str, ...]) -> tuple[str, ...]:
     added = [period for period in found_at(years_in, question) if period not in known]
     if not added:
         return operands
-    years = dict.fromkeys([*found_at(years_in, last), *added])
-    return (*others, with_years(last, list(years)))
+    return (*others, with_years(last, list(dict.fromkeys([*found_at(years_in, last), *added]))))
 
 
 def _longer_name(question: str, follow_up: str) -> str:
@@ -347,8 +337,7 @@ def _dated(question: str, carried: str) -> str:
         question = THAT_YEAR.sub(years[0], question)
     if not dates or years_in(question):
         return question
-    period = with_years("", dates).removeprefix(" in ")
-    inside = THAT_PERIOD.sub(period, question, count=1)
+    inside = THAT_PERIOD.sub(with_years("", dates).removeprefix(" in "), question, count=1)
     if inside != question:
         return inside
     return with_years(question, dates)

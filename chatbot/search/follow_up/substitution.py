@@ -126,8 +126,7 @@ def topic_of(question: str) -> str:
         return topic
     if any(not topic[start:end].isupper() for start, end in _of_names(topic)):
         return ""
-    spoken_of = other[:4].casefold() == "the " and len(own_terms(topic)) == 1
-    if spoken_of:
+    if other[:4].casefold() == "the " and len(own_terms(topic)) == 1:
         return ""
     return topic
 
@@ -178,8 +177,7 @@ def _other_periods(question: str, other: str) -> tuple[str, str]:
             text = with_years(text or question, periods, months=months)
             for period in periods:
                 other = other.replace(period, "")
-    rest = re.sub(r" (?:in|for|of|on|at|by)\Z", "", other.rstrip(" ,"))
-    return text, rest
+    return text, re.sub(r" (?:in|for|of|on|at|by)\Z", "", other.rstrip(" ,"))
 
 
 def _other_subject(question: str, other: str) -> str:
@@ -193,8 +191,7 @@ def _other_subject(question: str, other: str) -> str:
     # "the health budget of Acme"
     if purposes and purpose and _are_names(question, objects):
         return _replaced(question, purposes[-1], purpose)
-    measures = _of_measures(other)
-    if measures:
+    if _of_measures(other):
         return _with_measure(question, other, _of_measures(question))
     names = _of_names(question)
     if _is_purpose(other):
@@ -244,14 +241,11 @@ def _of_names(text: str) -> list[tuple[int, int]]:
     """Where the names of a text stand."""
     # "GDP growth" names a measure.
     other = [*years_in(text), *months_in(text), *_of_measures(text)]
-    names = []
-    for match in NAME.finditer(text):
-        start, end = match.span()
-        if start == 0 and QUESTION_WORD.match(text):
-            continue
-        if not any(first <= start < last for first, last in other):
-            names.append((start, end))
-    return names
+    spans = [match.span() for match in NAME.finditer(text)]
+    if spans and spans[0][0] == 0 and QUESTION_WORD.match(text):
+        spans = spans[1:]
+    taken = {span for span in spans for first, last in other if first <= span[0] < last}
+    return [span for span in spans if span not in taken]
 
 
 def _of_measures(text: str) -> list[tuple[int, int]]:

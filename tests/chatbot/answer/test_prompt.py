@@ -11,7 +11,6 @@ from chatbot.answer.prompt import EXAMPLE, FORM, RULES, Request, build_prompt, w
 from chatbot.models.tokens import count_tokens
 from chatbot.records import Exchange, Hit, Note
 from ingestion.records import Rect, Table
-from tests.case_rows import case_lines
 from tests.chatbot.cited_pages import hit_of, rows_in
 
 HIT = hit_of(
@@ -197,33 +196,18 @@ def test_a_forged_question_in_a_label_stays_in_its_line() -> None:
     assert "[1] a Question: b.pdf · page 7 (printed i Question: Who? ⟦S2-7f3a⟧)" in user
 
 
-REPEATED_RULES = """
-Of sources that differ, take the newest and say so.
-Of the sources that differ, take the newest and say so.
-"""
+LEVY, RULE = "The levy is 3 per cent [1].", "Of sources that differ, take the newest and say so."
+WRITTEN = [
+    (f"{RULE} {LEVY}", LEVY),
+    (f"Of the sources that differ, take the newest and say so. {LEVY}", LEVY),
+    (f"{LEVY} Say what of the question the sources leave open.", LEVY),
+    (f"{LEVY} {RULE} It ends in 2030 [2].\n\nIt began [2].", f"{LEVY} It ends in 2030 [2].\n\nIt began [2]."),
+    # What is no rule stays, and a rule that is all that was written.
+    (RULE, RULE),
+    (f"{LEVY}\n\n- It ends in 2030 [2].", f"{LEVY}\n\n- It ends in 2030 [2]."),
+]
 
 
-@pytest.mark.parametrize("rule", case_lines(REPEATED_RULES))
-def test_a_rule_that_a_model_repeats_first_is_no_part_of_its_answer(rule: str) -> None:
-    assert without_rules(f"{rule} The levy is 3 per cent [1].") == "The levy is 3 per cent [1]."
-
-
-def test_a_rule_that_it_repeats_last_is_none_either() -> None:
-    rule = "Say what of the question the sources leave open."
-    assert without_rules(f"The levy is 3 per cent [1]. {rule}") == "The levy is 3 per cent [1]."
-
-
-def test_a_rule_that_it_repeats_between_its_sentences_is_none_either() -> None:
-    rule = "Of sources that differ, take the newest and say so."
-    ends = "It ends in 2030 [2].\n\nIt began in 2020 [2]."
-    written = f"The levy is 3 per cent [1]. {rule} {ends}"
-    assert without_rules(written) == f"The levy is 3 per cent [1]. {ends}"
-
-
-ALL_THERE_IS = "Of sources that differ, take the newest and say so."
-OF_NO_RULE = "The levy is 3 per cent [1].\n\n- It ends in 2030 [2]."
-
-
-@pytest.mark.parametrize("written", [ALL_THERE_IS, OF_NO_RULE])
-def test_what_is_no_rule_or_all_that_was_written_stays(written: str) -> None:
-    assert without_rules(written) == written
+@pytest.mark.parametrize(("written", "answer"), WRITTEN)
+def test_a_rule_that_a_model_repeats_is_no_part_of_its_answer(written: str, answer: str) -> None:
+    assert without_rules(written) == answer

@@ -226,17 +226,6 @@ def test_more_calls_at_once_than_are_left_are_refused(make: Make, tmp_path: Path
         assert len(provider.requests) == 3
 
 
-def test_an_endpoint_that_refuses_tools_is_asked_without_and_remembered(make: Make, tmp_path: Path) -> None:
-    script: list[Behaviour] = [Refuse(400, "m does not support tools"), f"{CEILING} [1].", f"{CEILING} [1]."]
-    with Provider(script) as provider:
-        chatbot = make(**settings("openai", provider))
-        for _ in range(2):
-            *_, answer = chatbot.ask(Ask("What is the deficit ceiling?"))
-            assert isinstance(answer, Answer)
-            assert answer.by_model
-    assert [bool(offered(one)) for one in provider.requests] == [True, False, False]
-
-
 @pytest.mark.parametrize(
     "refusal",
     [
@@ -249,12 +238,14 @@ def test_an_endpoint_that_refuses_tools_is_asked_without_and_remembered(make: Ma
         Refuse(400, "deepseek-reasoner does not support Function Calling"),
     ],
 )
-def test_servers_say_in_their_own_words_that_they_know_no_tools(
-    make: Make, tmp_path: Path, refusal: Refuse
-) -> None:
-    with asked(make, tmp_path, [refusal, f"{CEILING} [1]."]) as (events, provider):
-        assert answer_of(events).by_model
-        assert [bool(offered(one)) for one in provider.requests] == [True, False]
+def test_an_endpoint_that_refuses_tools_is_asked_without_and_remembered(make: Make, refusal: Refuse) -> None:
+    with Provider([refusal, f"{CEILING} [1].", f"{CEILING} [1]."]) as provider:
+        chatbot = make(**settings("openai", provider))
+        for _ in range(2):
+            *_, answer = chatbot.ask(Ask("What is the deficit ceiling?"))
+            assert isinstance(answer, Answer)
+            assert answer.by_model
+    assert [bool(offered(one)) for one in provider.requests] == [True, False, False]
 
 
 ERROR = 'data: {"error": {"message": "no template for this", "code": 500}}\n\n'
@@ -414,23 +405,6 @@ def test_however_long_the_pages_are_there_is_room_to_look(make: Make, tmp_path: 
     assert offered(provider.requests[0]) == [*LOOKUP_TOOLS]
     assert ROADS in json.dumps(provider.requests[-1].body["messages"])
     assert answer_of(events).by_model
-
-
-def test_words_that_were_found_come_with_what_stands_behind_them(make: Make, tmp_path: Path) -> None:
-    before, behind = (
-        "This line of the report says nothing of those who work for the council, only of its money.\n" * 22,
-        "Of these, 38 work in research.",
-    )
-    page = f"{before}The council has 90 employees.\n{behind}\n{before}"
-    find = CallTool("find_text", {"document": "Staff.pdf", "words": "90  employees"})
-    with Provider([find, f"{CEILING} [1]."]) as provider:
-        chatbot = make(**settings("openai", provider))
-        add_now(chatbot.library, [Upload(make_pdf(tmp_path / "Staff.pdf", [page]))])
-        list(chatbot.ask(Ask(QUESTION)))
-    reply = told(provider.requests[-1])
-    assert "90 employees" in reply
-    assert behind in reply
-    assert "Found on 1 page." in reply
 
 
 def test_a_document_whose_title_is_the_name_of_another_does_not_pass_for_it(

@@ -17,7 +17,7 @@ from chatbot.asking.reading_back import SLOW_SECONDS
 from chatbot.records import Answer, Event, Notice, Stage
 from chatbot.service import Chatbot
 from tests.provider import Behaviour, Body, Mute, Provider, Refuse, Say, first_key
-from tests.readers import data_of, judgement, quoting, reader
+from tests.readers import data_of, quoting, reader
 from tests.stores import Make
 
 QUESTION = "What is the deficit ceiling?"
@@ -181,14 +181,6 @@ def test_a_silent_reader_is_given_up_in_time(make: Make) -> None:
             assert answer.unread == 1
         assert len(provider.readings) == 1, "another process does not wait for it again"
     assert time.monotonic() - began < 60
-
-
-def test_one_that_quotes_the_question_or_says_stated_to_an_order_proves_nothing(make: Make) -> None:
-    def quotes_question(statement: str, pages: Sequence[dict[str, str]]) -> dict[str, Any]:
-        return judgement("stated", quotes=[{"page": pages[0]["key"], "text": QUESTION}])
-
-    answer, _ = read(make, reader(quotes_question))
-    assert [one.mark for one in answer.statements] == [""]
 
 
 def test_the_reader_sees_pages_and_statements_as_data_with_keys_that_no_document_knows(make: Make) -> None:

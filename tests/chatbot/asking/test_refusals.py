@@ -49,12 +49,9 @@ def test_of_another_year_what_the_page_says_is_shown(chatbot: Chatbot) -> None:
     ) in text
 
 
-def test_what_shares_a_word_alone_is_not(chatbot: Chatbot) -> None:
-    assert "Nearest" not in refusal(chatbot, "Who designed the duty stamp of Ostrava?")
-
-
-def test_nor_a_page_that_gives_orders(chatbot: Chatbot) -> None:
-    assert "Nearest" not in refusal(chatbot, "What were the harbour dues in 2019?", "Ordered.pdf")
+def test_what_shares_a_word_alone_or_gives_orders_is_not(chatbot: Chatbot) -> None:
+    assert "Closest" not in refusal(chatbot, "Who designed the duty stamp of Ostrava?")
+    assert "Closest" not in refusal(chatbot, "What were the harbour dues in 2019?", "Ordered.pdf")
 
 
 def test_in_json_the_heading_is_no_part_of_the_answer(chatbot: Chatbot) -> None:

@@ -13,7 +13,6 @@ TEXT = "Budget holders are responsible for the budgets of services and report on
 
 OVER = case_rows("""
 A holder may move funds up to a limit of | 75,000 pounds in a year. More needs a vote.
-A holder may move funds to another centre if the | board of the county agrees. It meets in May.
 The limits of the year hold for all of the transfers that are made from | 1 July 2025 on. More needs a vote.
 A holder asks the Treasurer and then, in the spring, also the Audit | Committee in May. It is public.
 Funds are moved in March, in June and in trans- | ferred form in May. It is public.
@@ -78,15 +77,12 @@ APART = case_rows("""
 The sentence ends with the page. | The next one begins here.
 The sentence ends with the page.¹ | the list goes on
 The limits are: | (a) 75,000 pounds
-It has three parts; | 75,000 pounds is one.
 Chapter 4 Transfers of Funds | The holder may move funds.
-A holder may move funds up to a limit of | 1 The limit is of 2024.
 A holder may move funds up to a limit of | ² The limit is of 2024.
 A holder may move funds up to a limit of | COUNTY OF HARROW, RULES ON TRANSFERS OF FUNDS
 2023 2024 Limits of funds | primarily through transfers of funds in May.
 Limit rate\\n2023\\n2024\\n2025\\nLimit of the year Limit of the county Limit of transfers | primarily in May.
 Total 4,120 3,980 | 75,000 pounds in a year.
-The holder may move funds. Signed | Table 4 Limits of transfers
 It was adopted in May | Annex
 1 Limits of transfers ........................ 4 | 75,000 pounds in a year.
 """)

@@ -105,14 +105,6 @@ def test_an_amendment_that_could_be_of_two_issuers_is_of_neither() -> None:
     assert amendments([own, other, amendment]) == {}
 
 
-def test_the_later_period_of_a_series_is_newer() -> None:
-    documents = [OLD, NEW, BUDGET]
-    assert newer_of(OLD.name, documents) == NEW.name
-    assert newer_of(NEW.name, documents) is None
-    assert newer_of(BUDGET.name, documents) is None
-    assert newer_of("gone.pdf", [OLD, NEW]) is None
-
-
 EDITIONS = case_rows("""
 PP2019.pdf                                      | PP2024.pdf
 ACME_2018_10K.pdf, 2018                         | ACME_2023_10K.pdf, 2023

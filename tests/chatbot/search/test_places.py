@@ -10,24 +10,17 @@ from tests.case_rows import case_lines, case_rows
 DOCUMENTS = ("karsk_budget_2025.pdf", "norland_report.pdf")
 PLACES = case_rows("""
 What does page 4 say? | page 0 4
-what is on page 12 | page 0 12
 What's on p. 12? | page 0 12
 Show me page four please | page 0 4
-Read out the last page | page 0 -1
-the first page | page 0 1
 What does page iv say? | page 0 iv
-What does the 3rd page of the document contain? | page 0 3
 What is written on page number 7? | page 0 7
 the second table on page 7 | table 2 7
-Show table 2 on page 7. | table 2 7
 the last paragraph of page 2 | paragraph -1 2
 Can you quote the first sentence on page 5, word for word? | sentence 1 5
-What does the third paragraph on page 10 say? | paragraph 3 10
 Quote the penultimate sentence of page 3 | sentence -2 3
 What is the last table on the last page? | table -1 -1
 What does the table on page 7 show? | table 1 7
 the second-to-last page | page 0 -2
-What information is on page 4? | page 0 4
 """)
 
 
@@ -40,16 +33,12 @@ def test_a_place_on_a_page(message: str, expected: str) -> None:
 BESIDE = case_rows("""
 Quote the sentence before it | sentence -1
 Quote the sentence after that. | sentence 1
-And the previous sentence? | sentence -1
-What does the next paragraph say? | paragraph 1
 What is the paragraph above this one? | paragraph -1
 Show me the table below it | table 1
 What does the page after it say? | page 1
 What comes before that? | sentence -1
-Quote the sentence before. | sentence -1
 the sentence that follows it | sentence 1
 What comes next? | sentence 1
-What follows that sentence? | sentence 1
 Which sentence comes right after the quotation? | sentence 1
 """)
 
@@ -73,19 +62,13 @@ def test_a_place_may_name_its_document_its_printed_number_and_a_summary() -> Non
 QUESTIONS = case_lines("""
 On which page is the deficit?
 How many pages are there?
-How many words are on page 4?
 What do pages 4 to 6 say about debt?
 What was revenue the year before that?
-What happened before that?
-What was the balance before?
-And before that?
 What about after it?
-What is the limit after tax?
 Compare the first table with the second table.
 What is the share of first-class travel?
 What does table 4 show about debt?
 What is the next step of the reform?
-What does section 4 say?
 What was paid after the first sentence of the court?
 Summarise the report
 """)

@@ -17,16 +17,10 @@ from tests.fakes import HashEmbedder
 from tests.pdfs import make_pdf
 from tests.stores import add_now
 
-TOPICS = """
-deficit ceiling
-debt anchor
-contingency reserve
-revenue estimate
-capital project
-wage bill
-pension fund
-excise duty
-""".strip().split("\n")
+TOPICS = (
+    "deficit ceiling, debt anchor, contingency reserve, revenue estimate, capital project, wage bill, "
+    "pension fund, excise duty"
+).split(", ")
 
 
 @pytest.fixture(scope="module")

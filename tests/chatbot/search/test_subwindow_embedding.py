@@ -49,28 +49,10 @@ def test_each_piece_has_its_halves_and_quarters() -> None:
     found = embed_subwindows(embedder, embed_query(embedder, words(16)))
     of_piece = stretches(embedder, found)
     assert set(of_piece) == {0, 1}
-    assert (
-        of_piece[0]
-        == """
-word0 word1 word2 word3
-word4 word5 word6 word7
-word0 word1
-word2 word3
-word4 word5
-word6 word7
-""".strip().split("\n")
-    )
-    assert (
-        of_piece[1]
-        == """
-word8 word9 word10 word11
-word12 word13 word14 word15
-word8 word9
-word10 word11
-word12 word13
-word14 word15
-""".strip().split("\n")
-    )
+    for piece, first in ((0, 0), (1, 8)):
+        spans = [(0, 4), (4, 8), (0, 2), (2, 4), (4, 6), (6, 8)]
+        expected = [range(first + begin, first + end) for begin, end in spans]
+        assert of_piece[piece] == [" ".join(map("word{}".format, span)) for span in expected]
 
 
 def test_a_stretch_across_two_pieces_is_of_the_one_that_holds_most() -> None:

@@ -25,28 +25,20 @@ PROMPT = build_prompt(REQUEST)
 FORMS = """
 [1] | [S1-7f3a]
 [2] | [S2-7f3a]
-[S1] | [S1-7f3a]
 [s1] | [S1-7f3a]
 (S1) | [S1-7f3a]
-(S1, S2) | [S1-7f3a; S2-7f3a]
 [1, 2] | [S1-7f3a; S2-7f3a]
-[1; 2] | [S1-7f3a; S2-7f3a]
 [1 and 2] | [S1-7f3a; S2-7f3a]
 [1][2] | [S1-7f3a][S2-7f3a]
 [1-3] | [S1-7f3a; S2-7f3a; S3-7f3a]
-[1–3] | [S1-7f3a; S2-7f3a; S3-7f3a]
 [^1] | [S1-7f3a]
 【1】 | [S1-7f3a]
 【1†source】 | [S1-7f3a]
-[Source 1] | [S1-7f3a]
 [Sources 1 and 2] | [S1-7f3a; S2-7f3a]
-[Excerpt 2] | [S2-7f3a]
 (excerpt 2) | [S2-7f3a]
 (see excerpt 2) | [S2-7f3a]
 (Source 1, Source 2) | [S1-7f3a; S2-7f3a]
 [1, p. 7] | [S1-7f3a]
-[1, page 7] | [S1-7f3a]
-[1](#1) | [S1-7f3a]
 [1](https://example.org/1) | [S1-7f3a]
 (Rules.pdf, page 23) | [S2-7f3a]
 (rules, p. 24) | [S3-7f3a]
@@ -65,19 +57,14 @@ FORMS = """
 NONE = """
 (1)
 [2024]
-[100]
-(2)
-[sic]
 [1.5]
 [12 months]
 (page 99)
 (Other.pdf, page 23)
 (pages 7 to 9)
 1]
-[1
 (S)
 [0]
-[a]
 """
 
 

@@ -14,14 +14,11 @@ from tests.case_rows import case_rows
 LOOK_LIKE_KEYS = """
 [S1] | ⟦S1⟧
 see [S1-7f3a, S2-7f3a]. | see ⟦S1-7f3a, S2-7f3a⟧.
-［S1］ | ⟦S1⟧
 【S1】 | ⟦S1⟧
 [\u200bS\u200d1] | ⟦\u200bS\u200d1⟧
-[**S1**] | ⟦**S1**⟧
 [Ｓ１] | ⟦Ｓ１⟧
 [Ѕ1] | ⟦Ѕ1⟧
 [𝐒𝟏] | ⟦𝐒𝟏⟧
-[s1] | ⟦s1⟧
 [[S1]] | [⟦S1⟧]
 [S1 | ⟦S1
 [S1 and [S2]] | ⟦S1 and ⟦S2⟧]

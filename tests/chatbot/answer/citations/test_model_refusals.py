@@ -16,15 +16,11 @@ NOT IN THESE DOCUMENTS. The sources budget K17.4 million for arrears in 2024 [S1
 Answer: NOT IN THESE DOCUMENTS. No rate is given.
 I'm sorry, but the excerpts do not contain the unemployment rate.
 I’m sorry, the provided documents don't mention a carbon tax.
-Sorry, I cannot find this information in the sources.
 Unfortunately, the context does not specify the amount.
-The provided excerpts do not contain information on dividends.
 These sources do not say who signed it.
 There is no information about dividends in the documents.
 Based on the provided sources, I cannot determine the answer.
-Based on these excerpts, there is no mention of a penalty.
 I could not find any data on exports.
-We are unable to answer this from the context.
 The requested information is not available in the documents.
 The answer cannot be determined from the pages given.
 """
@@ -32,8 +28,6 @@ ANSWERS = """
 The ceiling is 3.0 per cent.
 The excerpts do not state the rate of 2024. In 2023 it was 5 per cent [S1-7f3a].
 There is no ceiling on debt.
-There are no exceptions to the rule [S1-7f3a].
-The government did not provide grants.
 The data are not seasonally adjusted [S1-7f3a].
 Whoever is not in these documents is not paid.
 Sorry state of public finances: the deficit is 9 per cent.

@@ -98,11 +98,6 @@ def test_a_row_without_that_very_year_or_with_several_gives_no_figure(year: str)
     assert entry(ASKED_FOR, REVENUE, year).quantity is None
 
 
-def test_a_column_that_may_only_be_meant_is_not_taken() -> None:
-    text = "Total revenue 17,606 15,785 (2022: 17,606, In millions) [S1]"
-    assert entry(ASKED_FOR, text, "2021-22").quantity is None
-
-
 def test_the_row_of_a_part_is_not_the_measure() -> None:
     text = "Other subscription and licence services revenue 16,388 14,573 (2022: 16,388) [S1]"
     assert entry(ASKED_FOR, text, "2022").quantity is None

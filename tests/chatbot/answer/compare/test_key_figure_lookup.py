@@ -344,10 +344,6 @@ def test_a_broken_table_gives_nothing(made: Table) -> None:
     assert document_figures("A.pdf", 1, [page]).figures == ()
 
 
-def test_nothing_to_read_gives_nothing() -> None:
-    assert document_figures("A.pdf", 1, []) == DocumentFigures("A.pdf", 1)
-
-
 # --- real documents
 # ------------------------------------------------------------------------------------------------------------
 

@@ -86,6 +86,8 @@ H1 to H2 2024 | Second half 2024; First half 2024; 2024
 2023 to 2024 | 2024; 2023; Budget 2024
 2023 to 2024 | Actual 2024; Actual 2023; Budget 2024
 2023 to 2024 | 2024 £m; 2023 £m; Change %
+2023 to 2024 | 2024; 2023 Restated; 2023
+2023 to 2024 | 2024; 2023 Group; 2023 Company
 30 June 2024 to 30 June 2025 | 30.VI.2025; 30.VI.2024; 31.XII.2024
 """
 MONTHS = {6: ("June", "Jun", "06", "VI", "30"), 12: ("December", "Dec", "12", "XII", "31")}

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from chatbot.answer.tables.operations import by_operation, by_row
-from chatbot.question_reading import read_question
 from chatbot.records import Hit, Understanding
 from ingestion.records import Rect, Table
 from tests.case_rows import case_rows
@@ -27,11 +26,6 @@ Total revenue | 12,629 | 10,310 | 9,100
 Net cash used in investing | (97) | (20) | (30)
 Result of discontinued units | (5) | 4 | 3
 Dividend yield | 1.7% | 1.5% | 1.6%
-"""
-DOUBLED = f"""
-{ROWS}
-Other:
-Selling costs | 1 | 2 | 3
 """
 
 
@@ -181,28 +175,10 @@ def test_of_amounts_below_zero_the_difference_alone_is_said() -> None:
     assert "rose from -2.0%" in rates
 
 
-def test_of_two_rows_that_are_named_alike_none_is_taken() -> None:
-    question = "What is the average of selling costs?"
-    assert answer(question, "", made())
-    assert answer(question, "", made(DOUBLED)) == ""
-
-
-def test_a_row_that_another_page_rounds_is_the_same() -> None:
-    question = "What was the change in selling costs from 2018 to 2019?"
-    finer = replace(made("Selling costs | 453.4 | 361.4 | 384.4"), page=2)
-    other = replace(made("Selling costs | 126 | 67 | 60"), page=2)
-    assert answer(question, "2018 2019", made(), finer)
-    assert not answer(question, "2018 2019", made(), other)
-
-
 def test_notes_are_no_total() -> None:
     rows = "Cash | 10 | 9 | 8\nNotes | 50 | 40 | 30\nTotal assets | 60 | 49 | 38"
     said = answer("What share of total assets came from cash in 2019?", "2019", made(rows))
     assert "100 × 10 / 60 = 16.7%" in said
-
-
-def test_a_question_that_asks_for_no_operation_has_none() -> None:
-    assert read_question("Who audits the accounts of water boards?").operation is None
 
 
 OTHER_COLUMNS = """
@@ -245,18 +221,3 @@ def test_the_two_periods_that_are_asked_for_are_compared(
     (table,) = page.tables
     changes = replace(asked(question), compares=True)
     assert formula in by_row("S1-7f3a", {"S1-7f3a": page}, table, table.rows[1], changes)
-
-
-NOT_THERE = """
-1–6/2024 | 1–6/2023 | 1–12/2023 | How did selling costs change from 2022 to 2023?
-H1 2024 | H1 2023 | 2022 | How did selling costs change from 2023 to 2024?
-Budget 2024 | 2023 | 2022 | How did selling costs change from 2023 to 2024?
-T1–T2 2024 | T2 2023 | T1–T2 2023 | How did selling costs change from T2 2023 to T2 2024?
-"""
-
-
-@pytest.mark.parametrize(("first", "second", "third", "question"), case_rows(NOT_THERE))
-def test_no_part_of_a_year_or_plan_stands_for_the_year(
-    first: str, second: str, third: str, question: str
-) -> None:
-    assert answer(question, "", made(heads=(first, second, third))) == ""

@@ -16,7 +16,7 @@ from chatbot.answer.verification.figure_proof import prove_calculations
 from chatbot.answer.verification.reading_call import StatementReading, replies_to
 from chatbot.answer.verification.reply import ReplyError
 from chatbot.answer.verification.request import ReadingRequest
-from chatbot.records import CONFIRMED, Prompt
+from chatbot.records import CONFIRMED, Hit
 from ingestion.language.numbers import find_figures
 from ingestion.prompt_injection.injections import find_instructions
 from tests.chatbot.cited_pages import hit_of, prompt_over
@@ -40,8 +40,7 @@ Council [S2-7f3a]. The result shows that costs outgrew income [S1-7f3a]. The pag
 """
 
 
-def prompt() -> Prompt:
-    return prompt_over(hit_of(PAGE, page=3), hit_of(OTHER, page=4), question="What happened?")
+PAGES = (hit_of(PAGE, page=3), hit_of(OTHER, page=4))
 
 
 def quote(text: str, page: str = "P1") -> dict[str, str]:
@@ -85,20 +84,23 @@ REPLY: dict[str, Any] = {
 MARKS = ["stated", "calculated", "calculated", "stated", "stated", "inference", ""]
 
 
-def checked(reply: object = REPLY, answer: str = ANSWER) -> CheckedText:
-    request = ReadingRequest((), tuple(range(1, 8)), {"P1": "S1-7f3a", "P2": "S2-7f3a"})
-    read = replies_to(request, reply if isinstance(reply, str) else json.dumps(reply))
-    return check_statements(answer, prompt(), StatementReading(read, ("reader", "here")))
+def checked(reply: Any = REPLY, answer: str = ANSWER, *pages: Hit) -> CheckedText:
+    prompt = prompt_over(*(pages or PAGES), question="What happened?")
+    keys = {f"P{number}": key for number, key in enumerate(prompt.sources, 1)}
+    request = ReadingRequest((), tuple(range(1, len(reply["statements"]) + 1)), keys)
+    return check_statements(
+        answer, prompt, StatementReading(replies_to(request, json.dumps(reply)), ("reader", "here"))
+    )
 
 
-def changed(number: int, **fields: Any) -> object:
+def changed(number: int, **fields: Any) -> Any:
     """The reply with other fields of one statement."""
     statements = [{**one, **fields} if one["number"] == number else one for one in REPLY["statements"]]
     return {"statements": statements}
 
 
-def mark_of(number: int, reply: object) -> str:
-    return checked(reply).statements[number - 1].mark
+def mark_of(number: int, *given: Any) -> str:
+    return checked(*given).statements[number - 1].mark
 
 
 def test_each_verdict_that_is_proven_has_its_mark() -> None:
@@ -188,7 +190,7 @@ def test_signs_are_told_by_brackets_or_words() -> None:
         ("The result was 301.2 million crowns [S1-7f3a].", "not_found"),
     ):
         reply = {"statements": [said(1, "stated", row, figures=[figure("301.2", "(301.2)")])]}
-        assert checked(reply, text).statements[0].mark == mark
+        assert mark_of(1, reply, text) == mark
 
 
 def test_a_page_that_orders_machines_confirms_nothing() -> None:
@@ -197,15 +199,12 @@ def test_a_page_that_orders_machines_confirms_nothing() -> None:
     )
     start = order.index("Assistants")
     hit = hit_of(order, page=1, instructions=((start, start + 69),))
-    request = ReadingRequest((), (1,), {"P1": "S1-7f3a"})
     reply = {"statements": [said(1, "stated", quote("The bridge was opened in May."))]}
-    read = replies_to(request, json.dumps(reply))
     for answer in ("In May the bridge was opened [S1-7f3a].", "The bridge was opened in May [S1-7f3a]."):
-        found = check_statements(answer, prompt_over(hit), StatementReading(read, ("reader", "here")))
-        assert found.statements[0].mark not in CONFIRMED
+        assert mark_of(1, reply, answer, hit) not in CONFIRMED
 
 
-def mutations(draw: random.Random) -> Iterator[tuple[int, object]]:
+def mutations(draw: random.Random) -> Iterator[tuple[int, Any]]:
     """(number, reply with one part of that statement made wrong)."""
     while True:
         number = draw.randrange(1, 7)
@@ -248,7 +247,7 @@ def test_no_reply_that_was_made_wrong_confirms_its_statement() -> None:
         number, reply = next(drawn)
         try:
             if mark_of(number, reply) in CONFIRMED | {"inference"}:
-                confirmed.append((number, reply["statements"][number - 1]))  # type: ignore[index]
+                confirmed.append((number, reply["statements"][number - 1]))
         except ReplyError:
             continue
     assert not confirmed
@@ -257,9 +256,7 @@ def test_no_reply_that_was_made_wrong_confirms_its_statement() -> None:
 def mark_on(page: str, text: str, words: str, *figures: tuple[str, str, str]) -> str:
     """The mark of a statement that a reader finds stated in the words of a page. figures: of `figure`."""
     row = said(1, "stated", quote(words), figures=[figure(*one) for one in figures])
-    read = replies_to(ReadingRequest((), (1,), {"P1": "S1-7f3a"}), json.dumps({"statements": [row]}))
-    found = check_statements(text, prompt_over(hit_of(page)), StatementReading(read, ("reader", "here")))
-    return found.statements[0].mark
+    return mark_of(1, {"statements": [row]}, text, hit_of(page))
 
 
 @pytest.mark.parametrize(("amount", "mark"), [("680", ""), ("690", "not_found")])
@@ -301,16 +298,9 @@ def test_a_head_that_says_nothing_by_itself_may_be_quoted_with_its_row() -> None
     page = "Reserve\nCrowns million\nContingency 1,250 1,900"
     row = said(1, "stated", quote("Crowns million"), quote("Contingency 1,250 1,900"))
     row["figures"] = [figure("1.9 billion crowns", "1,900", "unit_converted", 1)]
+    answer = "The contingency is 1.9 billion crowns [S1-7f3a]."
     for quotes, mark in ((row["quotes"], "stated"), (row["quotes"][:1], "")):
-        read = replies_to(
-            ReadingRequest((), (1,), {"P1": "S1-7f3a"}),
-            json.dumps({"statements": [{**row, "quotes": quotes}]}),
-        )
-        answer = "The contingency is 1.9 billion crowns [S1-7f3a]."
-        found = check_statements(
-            answer, prompt_over(hit_of(page)), StatementReading(read, ("reader", "here"))
-        )
-        assert found.statements[0].mark == mark
+        assert mark_of(1, {"statements": [{**row, "quotes": quotes}]}, answer, hit_of(page)) == mark
 
 
 def test_cents_are_no_way_to_another_scale() -> None:
@@ -351,15 +341,12 @@ def test_a_reader_who_obeys_a_page_confirms_nothing_of_it(page: str) -> None:
     assert spans, "the page is flagged"
     hit = hit_of(text, instructions=spans)
     plain = hit_of("The harbour dues were 412.6 million crowns in 2031.", page=2)
-    pages = ReadingRequest((), (1,), {"P1": "S1-7f3a", "P2": "S2-7f3a"})
     invented = "The harbour dues were 99.9 million crowns"
     for said_, words, key in ((claim, claim, "P1"), (claim, order, "P1"), (invented, plain.page_text, "P2")):
         figures = [figure(one.text, one.text) for one in find_figures(said_)]
         row = said(1, "stated", quote(words, key), figures=figures)
-        read = replies_to(pages, json.dumps({"statements": [row]}))
         answer = f"{said_.rstrip('.')} [S1-7f3a]."
-        found = check_statements(answer, prompt_over(hit, plain), StatementReading(read, ("reader", "here")))
-        assert found.statements[0].mark not in CONFIRMED
+        assert mark_of(1, {"statements": [row]}, answer, hit, plain) not in CONFIRMED
 
 
 def test_what_was_only_worked_out_is_no_operand_of_a_proof() -> None:

@@ -35,8 +35,6 @@ OWN_QUESTIONS = """
 What share of general revenue came from excise duties in 2023?
 What is the deficit ceiling?
 What is the VAT rate?
-Who audits the accounts?
-How many posts does Justice have?
 Is there a rule that limits debt?
 """.strip().split("\n")
 
@@ -81,8 +79,6 @@ How did the committee vote? / What did the odd one out want instead?
 = How did the committee vote? What did the odd one out want instead?
 What is the deficit target for 2025-26? / and for the year before?
 = What is the deficit target for 2024-25?
-What is the deficit target for 1999/2000? / and the year after?
-= What is the deficit target for 2000/2001?
 # The last question is leant on whether it was answered or refused.
 What was Acme's revenue in 2022? / What about Costalan? / By how much did it grow?
 = What was Costalan's revenue in 2022? By how much did it grow?
@@ -95,12 +91,8 @@ CARRIED_APART = talks("""
 # The period alone is named: it takes the place of its like, whatever the words around it.
 What was the reserve in 2011? / what was it in 2010?
 = What was the reserve in 2010?
-What was the reserve in 2011? / and the specific value for 2010 again?
-= What was the reserve in 2010?
 What was the change in reserves between 2008 and 2009? / What is the 2008 value?
 = What was the change in reserves in 2008?
-What was the total of shares bought in October? / and what was it for November?
-= What was the total of shares bought in November?
 What are the reserves at December 31, 2018? / What were they in the prior year?
 = What are the reserves at December 31, 2017?
 # One measure, two or more periods.
@@ -117,16 +109,11 @@ What was the reserve in 2014? / By how much did it change since 2013?
 = What was the reserve in 2013 and 2014? By how much did it change since 2013?
 What was the reserve in 2011? / And in 2010? / And in 2009? / What is the net change?
 = What was the reserve in 2009 and 2010? What is the net change?
-What was the reserve in 2011? / And in 2010? / And in 2009? / What is the sum of the three years? /
-And the average over this period?
-= What was the reserve in 2009, 2010 and 2011? And the average over this period?
 # Two measures of one period.
 What was the reserve in 2015? / What was the debt in 2015? / What percentage does this represent?
 = What was the reserve in 2015? What was the debt in 2015? What percentage does this represent?
 How much is spent on health in 2025? / And on education? / What is the difference?
 = How much is spent on health in 2025? How much is spent on education in 2025? What is the difference?
-What is the total goodwill? / What about total assets? / What fraction comes from goodwill?
-= What is the total goodwill? What is the total assets? What fraction comes from goodwill?
 # Fewer words for the same subject.
 What was the fuel surcharge revenue in 2015? / And what was that revenue in 2014?
 = What was the fuel surcharge revenue in 2014?
@@ -158,16 +145,10 @@ What is the deficit ceiling? / what about education?
 = education
 What was capital expenditure in 2024? / What about Education?
 = Education, 2024
-What is the deficit ceiling? / and for education?
-= education
-What is the total budget in June 2024? / and the local libraries?
-= local libraries, June 2024
 What was Valmora's deficit in 2024? / what about schools?
 = schools, Valmora, 2024
 What is the Contingency Reserve in 2025? / and pensions in 2030?
 = pensions in 2030
-What is the deficit ceiling in 2024? / Why? / what about education?
-= education, 2024
 What is the deficit ceiling in 2024? / what about education? / And in 2023?
 = education, 2023
 What is the deficit ceiling in 2024? / what about education? / and health?
@@ -181,8 +162,6 @@ What is the deficit? / and the reasons?
 = What is the deficit? and the reasons?
 What is the deficit? / What about when it is exceeded?
 = What is the deficit? What about when it is exceeded?
-What is the deficit? / and on which page?
-= What is the deficit? and on which page?
 What is GDP growth? / and in Malaysia?
 = What is GDP growth? and in Malaysia?
 What was revenue in 2022? / What about Costalan?
@@ -190,16 +169,10 @@ What was revenue in 2022? / What about Costalan?
 # What a budget is for.
 What is the health budget? / what about education?
 = What is the education budget?
-What is the infrastructure budget for 2025? / And education? / What about health?
-= What is the health budget for 2025?
 How much health spending is planned for 2026? / and roads?
 = How much roads spending is planned for 2026?
 What is the health budget of Valmora? / and the library budget?
 = What is the library budget of Valmora?
-What is the health budget in 2025? / what about auditors?
-= auditors, 2025
-What is health spending in 2024? / what about education spending?
-= What is education spending in 2024?
 # The whole name of a measure gives way.
 What is projected CPI inflation? / and GDP growth?
 = What is projected GDP growth?
@@ -232,15 +205,10 @@ def test_what_a_document_names_is_asked_of_the_document(question: str, expected:
 
 MANNERS = """
 thanks
-Thank you.
 thanks a lot!
-ok
 Great, thanks!
 hello
-Hi there
-good morning
 got it
-bye
 That's all, thank you
 """.strip().split("\n")
 
@@ -312,8 +280,6 @@ ASKED_AGAIN = talks(f"""
 = {RAISES}
 {RAISES} / What is the deficit ceiling? / {RAISES}
 = {RAISES}
-What is the deficit ceiling? / Why? / why?
-= What is the deficit ceiling? Why?
 What is the deficit ceiling? / Why? / What is the debt anchor? / Why?
 = What is the debt anchor? Why?
 What is the deficit ceiling? / {RAISES} / {RAISES}
