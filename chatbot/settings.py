@@ -101,7 +101,7 @@ class Settings:
     """The settings of the environment; docs/deploy.md says what each does. Sizes in MiB, times in seconds.
 
     Two fields are not from the environment:
-    open_to_others: whether people elsewhere can open the pages, as the user interface that opens them knows.
+    open_to_others: whether people elsewhere can open the pages; set by the server that opens them.
     endpoint_rule: what must not be contacted besides cloud metadata. "" forbids nothing (the operator chose
         the endpoint), "user" forbids http except to this machine, "public" also forbids addresses outside the
         internet, "web" those alone.

@@ -74,7 +74,7 @@ _OCR_PLACES = Turns(len(os.sched_getaffinity(0)))
 
 
 def _nobody(*_: object) -> None:
-    """Who is told where nobody wants to know."""
+    """Takes no notice of progress."""
 
 
 @dataclass(frozen=True, slots=True)

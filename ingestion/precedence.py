@@ -22,7 +22,7 @@ LATELY = 1.0
 # After this many seconds a thread should have let another one run; where a piece took longer, work rests for
 # this share of it even if nobody waits, so that a request can come in.
 SWITCHED, REST = 0.005, 0.15
-# Seconds of a core after which what somebody waits for is long work itself.
+# Seconds of processor after which a request counts as long work itself, and no longer goes first.
 MOST_TAKEN = 0.5
 
 # Only one thread of long work pauses at a time, so that many are not quicker than one.

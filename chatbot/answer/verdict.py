@@ -166,8 +166,8 @@ def _by_size(asked: QuestionReading, bound: tuple[Figure, str], start: Amount, c
 def is_other(label: str, asked: QuestionReading) -> bool:
     """Whether a row is about something else than the question.
 
-    The row is of what is not, "declared and not paid", and the question is not; or the row is of a balance,
-    and the question of a loss or a deficit.
+    The row says "not", as in "declared and not paid", and the question does not; or the row is a balance,
+    and the question asks for a loss or a deficit.
     """
     if denies(label) and not asked.denies:
         return True

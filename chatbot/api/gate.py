@@ -1,4 +1,4 @@
-"""Lets requests in one by one: ids, sizes, rates, silent clients, and a line in the log for each."""
+"""Gives each request an id, limits its size, rate and idle time, and logs it (ASGI middleware)."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
 # How often a waiting question checks whether it was stopped.
 TURN_SECONDS = 0.2
-# How often a server asks whether another was told to stop its answers.
+# How often a server asks whether another one wants its answers stopped.
 STOP_SECONDS = 0.5
 
 

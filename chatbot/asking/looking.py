@@ -35,7 +35,7 @@ LEAST_ROOM = 500
 MOST_FOUND, MOST_FIGURES, MOST_LISTED = 6, 60, 50
 # Sources of an answer: the largest number that a citation has, and more than any prompt holds.
 MOST_SOURCES = 99
-# Characters of what readers are told of a call; of six pages of six documents, all.
+# The longest summary of a call that users see; enough for six pages of six documents.
 LONGEST_TOLD = 1_500
 UNKNOWN = "There is no such tool. There are {names}."
 WRONG = "These arguments are wrong: {why}. Mend them, or answer without."
@@ -47,7 +47,7 @@ TOO_LONG_TO_PROPOSE = (
     f"The arguments have over {LONGEST_PROPOSED:,} characters, which nobody reads. Shorten them."
 )
 LONGEST_LINE = 200
-# What a model that sees is told of `get_page`.
+# Added to the description of `get_page` for a model that sees.
 CHARTS = " A page with a chart and little text comes as a picture too: read the chart from that."
 ENOUGH = "No more calls: write the answer now."
 

@@ -1,4 +1,4 @@
-"""Finds where a quotation stands on a page, and how surely it was read."""
+"""Finds where a quotation stands on a page, and the confidence of OCR in its words."""
 
 from __future__ import annotations
 

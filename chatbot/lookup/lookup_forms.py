@@ -1,4 +1,4 @@
-"""Lists the tools that look things up in documents: what each takes, and what models are told of it."""
+"""Lists the tools that look things up in documents: their arguments, and their descriptions for models."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class ListDocuments(Strict):
 
 @dataclass(frozen=True, slots=True)
 class LookupTool:
-    """A tool: the form of its arguments, what a model is told of it, and its title for people."""
+    """A tool: the form of its arguments, its description for models, and its title for people."""
 
     takes: type[Strict]
     text: str

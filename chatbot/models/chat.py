@@ -214,7 +214,7 @@ class Delta:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request, what limits it, and what is told of its answer.
+    """A request, its limits, and what became known of its answer.
 
     cites: the numbers of its sources. usage: receives the counts. calls: receives what the model calls.
     """

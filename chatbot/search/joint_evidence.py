@@ -1,6 +1,4 @@
-"""Gathers what speaks for the pages of many documents at once, in a quarter of the time that it takes one by
-one.
-"""
+"""Scores the pages of many documents in one go, in a quarter of the time of one document after another."""
 
 from __future__ import annotations
 

@@ -50,13 +50,12 @@ RETRY_SECONDS = 60.0
 # Seconds after which a file that is read, or of which images are, lets others begin beside it; how many such
 # files there may be; and how many of them one owner may have.
 LONG_SECONDS, MOST_LONG, MOST_LONG_OF_OWNER = 2.0, 6, 3
-# Seconds of a phase before its speed and time left are told, as the first pages say little.
+# Seconds of a phase before its speed and time left are estimated, as the first pages say little.
 TELLING_SECONDS = 1.0
 # Seconds between two looks whether something has become long.
 TURN_SECONDS = 0.5
-# How many passages must be without vectors for the images of a version to be read first, for each passage of
-# that version: ten times as long is made of vectors then. An image takes thirty times as long as a page's
-# vectors.
+# A version's images are read first where more than 300 times as many passages wait for vectors as it has
+# itself. An image takes thirty times as long as a page's vectors.
 FIRST_BEFORE = 300
 # How long closing waits for the page or batch in progress.
 CLOSE_SECONDS = 10.0

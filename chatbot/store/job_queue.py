@@ -1,6 +1,6 @@
 """Hands jobs to workers through procrastinate, a queue in Postgres; what a job does is not its concern.
 
-Whether a worker is alive, and when a job may begin, is told by the database's clock alone. Loads
+Whether a worker is alive, and when a job may begin, is known by the database's clock alone. Loads
 procrastinate, so it is imported where a Postgres is used.
 """
 

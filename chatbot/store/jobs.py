@@ -50,7 +50,7 @@ __all__ = [
 
 
 class Phase(StrEnum):
-    """What is done, or due, of an addition."""
+    """The phase of an addition."""
 
     WAITING = "waiting"
     READING = "reading"
@@ -71,7 +71,7 @@ UNREAD = frozenset({Phase.WAITING, Phase.READING, Phase.OCR})
 # are read later, and once images are read, which in a file without other text is before the vectors. A page
 # takes about half as long as its vectors, an image a second.
 PAGES_READ, EMBEDDED, IMAGES_READ = 0.3, 0.75, 0.95
-# Seconds of a queue before its time left is told, as the first files have hardly begun before.
+# Seconds of a queue before its time left is estimated: earlier, the first files have hardly begun.
 ALL_SECONDS = 3.0
 # The number of finished jobs that are remembered until they are cleared.
 MOST_FINISHED = 200

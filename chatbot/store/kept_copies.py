@@ -71,8 +71,8 @@ class Beside(NamedTuple):
 
 
 class Copies:
-    """Files <sha256>.pdf, whatever they are, each with a <sha256>.json of what is beside it, in a folder or
-    an object store. If they are read by a PDF that was made of them, <sha256>.made is that.
+    """Originals, stored as <sha256>.pdf whatever their format, in a folder or an object store. Each has a
+    <sha256>.json with its names; <sha256>.made is the PDF that was made of a file of another format.
 
     A store can be rebuilt from these alone. Other files beside them are never touched.
     """

@@ -86,7 +86,7 @@ class IndexedPassage:
     method: str
 
     def records(self) -> Iterator[Record]:
-        """Returns one record for each window. The first has the text, the others lead to it.
+        """Returns one record for each window. Only the first has the text; the others name the chunk.
 
         So whatever is found can be read and cited by any client of Chroma.
         """

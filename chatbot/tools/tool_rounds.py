@@ -107,7 +107,7 @@ def _replied(
     stop: Callable[[], bool],
     found: list[ToolText],
 ) -> Generator[Event, None, str]:
-    """What the model is told of a call. found: gets the text of the reply."""
+    """The reply to a call as the model gets it. found: receives its text."""
     tool = tools.get(call.name)
     if tool is None:
         return UNKNOWN

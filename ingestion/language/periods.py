@@ -353,7 +353,7 @@ def _basis_of(text: str, match: Match, parts: dict[str, str]) -> str:
 
 
 def stands_for(asked: Period, other: Period) -> bool:
-    """Whether what is of one period may be given for the other, as far as their lengths and bases go.
+    """Whether a figure for one period can answer a question about the other, by their lengths and bases.
 
     A part of a year never stands for the year or for another part, nor what was planned for what was reached.
     """

@@ -1,6 +1,7 @@
 """Lists the kinds of files that can be read, and opens them, or makes PDFs of them first.
 
-A kind of file is a row of FORMATS and one of two, in a module that only reading processes import:
+To read a kind of file, add a row to FORMATS and one of these two, in a module that only reading
+processes import:
 
 - an opener, a class that takes a path and a password and has what PdfFile has: the file is opened as it is;
 - a maker, a function `make(original, target, name, password)`. It writes a PDF of the file `original`, which

@@ -23,7 +23,7 @@ HIDES = re.compile(
     r"|(?:text-indent|left|top)\s*:\s*-\d{4}|[\"'\s]hidden(?=[\s=/>])|^<(?:template|noscript|iframe|object)\b"
 )
 SELECTOR = re.compile(r"\w*[.#]([\w-]+)")
-# Characters of hidden words that are told.
+# The most characters of hidden words that are quoted.
 LONGEST_SAID = 80
 
 

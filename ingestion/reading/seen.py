@@ -79,7 +79,7 @@ MOST_PARTS = 8
 MOST_STRIKES = 500
 # Pixels per point of the pictures that are compared, and the most pixels of a page.
 SCALE, MOST_PIXELS = 2.0, 6_000_000
-# Characters of the words of one reason that are told.
+# The most characters of hidden words that are quoted for one reason.
 LONGEST_TOLD = 300
 
 WHITE = (255, 255, 255, 255)

@@ -40,7 +40,7 @@ LONGEST_CELL = 2_000
 LARGEST, LARGEST_WHOLE = 400 * 2**20, 12 * 2**20
 NOT_CALCULATED = "not calculated"
 SEPARATORS = ";\t|,"
-# Lines of delimited text by which its separator is told.
+# Lines of delimited text from which its separator is found.
 TELLING_LINES = 100
 FORMULA = re.compile(rb"<(?:\w+:)?f[\s/>]")
 # A merged range of more cells is a background.

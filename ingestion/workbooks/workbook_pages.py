@@ -43,7 +43,7 @@ SIZE, LEADING, PAD, MARGIN = 8, 10, 3, 36
 NARROWEST, WIDEST, WIDEST_PAGE = 24, 220, 1_000
 SMALLEST_PAGE, RULE_GREY = 300, 0.8
 ROWS_A_PAGE = 45
-# How many formulas of a page are told.
+# How many formulas of a page are listed.
 MOST_FORMULAS = 30
 LIMITS = f"{MOST_ROWS:,} rows, {MOST_COLUMNS} columns and, of the whole workbook, {MOST_CELLS:,} cells"
 

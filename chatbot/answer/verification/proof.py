@@ -67,8 +67,8 @@ def judge(
 ) -> Judged:
     """What is proven of a statement.
 
-    read: what the reader says of it, its pages by the keys of `views`; None without one, who was not asked or
-        could not be used. beside: as in look_up. instructing: keys of pages that address
+    read: what the reader says of it, its pages by the keys of `views`; None if no reader was asked, or its
+        reply was unusable. beside: as in look_up. instructing: keys of pages that address
         their reader as a machine. worked_out: expressions that the calculator worked out for the answer.
         calculations: those whose amounts are printed on the pages.
     """

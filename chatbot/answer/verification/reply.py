@@ -102,7 +102,7 @@ def read_reply(text: str, numbers: Sequence[int] = ()) -> dict[int, ReadStatemen
     """What a reply says of each statement that was asked about. numbers: of these, () for any.
 
     Of a number that comes twice the first counts. Too many quotations and figures are left out. Raises
-    ReplyError with what is wrong with it, to be told to the model.
+    ReplyError with what is wrong with it, for the model.
     """
     if len(text) > LONGEST_REPLY:
         raise ReplyError("The reply is too long.", hint="Reply with the JSON object alone.")

@@ -466,7 +466,7 @@ class NewsRatingRecord(ArchivedRecord):
 
 
 class Telling(ArchivedRecord):
-    """Where news was told. number: its id there. at: seconds since the epoch."""
+    """Where news was seen. number: its id there. at: seconds since the epoch."""
 
     source: Text
     number: Text

@@ -78,7 +78,7 @@ def _short(text: str) -> str:
 class SummaryLayer:
     """Recalls what was said before the exchanges that the prompt holds.
 
-    It is told in a model's words, with the cited facts.
+    It is in a model's words, with the cited facts.
     """
 
     name = "summary"

@@ -140,7 +140,7 @@ class EventRow:
     """An event as listed.
 
     state: "vector" | "keywords" | "pending" | "nothing" (it has no words).
-    tellings: where it was told, the first one first, without its text.
+    tellings: where it was seen, the first one first, without its text.
     readings: the most confident first.
     """
 

@@ -193,7 +193,7 @@ if (!window.finpolicyInteraction) {
     }
   }, 500);
 
-  // A server that does not answer is told in one line, in place of Streamlit's own dialog.
+  // One line says that a server does not answer, in place of Streamlit's own dialog.
   const connection = document.createElement('p');
   connection.className = 'connection';
   connection.setAttribute('role', 'status');
