@@ -165,12 +165,14 @@ class Chatbot:
             self.library.close()
             raise
         self.models = ChatModels(settings, self.own, model)
-        self.lending = MemoryContext(self.library, self.memory, self.cases, self.situations, self.models)
+        self.memory_context = MemoryContext(
+            self.library, self.memory, self.cases, self.situations, self.models
+        )
         self.finder = Finder(self.library, context_tokens=settings.context_tokens)
         self.answering = Answering(self.library, context_tokens=settings.context_tokens)
         whole = WholeDocument(self.library, self.finder, self.answering)
-        pages = PageAnswers(self.library, self.finder, self.answering, self.lending)
-        talking = DirectAnswers(self.library, self.lending, whole, pages)
+        pages = PageAnswers(self.library, self.finder, self.answering, self.memory_context)
+        direct_answers = DirectAnswers(self.library, self.memory_context, whole, pages)
         several = MultiDocument(self.finder, self.answering)
         self.reading = ReadingBack(self.answering, self.own)
         self.tools = ToolServers(settings, settings.home)
@@ -180,8 +182,8 @@ class Chatbot:
             self.library,
             self.finder,
             self.answering,
-            self.lending,
-            talking,
+            self.memory_context,
+            direct_answers,
             several,
             self.models,
             settings.context_tokens,

@@ -9,12 +9,11 @@ __all__ = [
     "BESIDE",
     "NAMED",
     "NO_FACTS",
-    "Across",
     "Cell",
     "Chunk",
     "DocumentFacts",
     "DocumentInfo",
-    "Down",
+    "HorizontalExtent",
     "Line",
     "Page",
     "Place",
@@ -22,6 +21,7 @@ __all__ = [
     "Row",
     "Span",
     "Table",
+    "VerticalExtent",
     "Word",
     "around",
     "around_words",
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 
-class Across:
+class HorizontalExtent:
     """What has a left and a right side, x0 and x1, as fractions of the page's width."""
 
     __slots__ = ()
@@ -44,12 +44,12 @@ class Across:
     def centre(self) -> float:
         return (self.x0 + self.x1) / 2
 
-    def overlap(self, other: Across) -> float:
+    def overlap(self, other: HorizontalExtent) -> float:
         """How much of their width both have in common, less than 0 where they stand apart."""
         return min(self.x1, other.x1) - max(self.x0, other.x0)
 
 
-class Down:
+class VerticalExtent:
     """What has a top and a bottom, y0 and y1, as fractions of the page's height."""
 
     __slots__ = ()
@@ -64,13 +64,13 @@ class Down:
     def middle(self) -> float:
         return (self.y0 + self.y1) / 2
 
-    def level(self, other: Down) -> float:
+    def level(self, other: VerticalExtent) -> float:
         """How much of their height both have in common, less than 0 where one stands below the other."""
         return min(self.y1, other.y1) - max(self.y0, other.y0)
 
 
 @dataclass(frozen=True, slots=True)
-class Rect(Across, Down):
+class Rect(HorizontalExtent, VerticalExtent):
     """A rectangle on a page as fractions of the shown page's width and height, origin top left, each in
     [0, 1].
     """

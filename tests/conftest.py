@@ -33,7 +33,7 @@ LONGEST = """
     test_browser_chat.py test_sample_evaluation.py test_browser_sign_in.py test_docs.py test_audit.py
     test_crash.py test_browser_settings.py test_browser_compare.py test_browser_audit.py
     test_browser_memory.py test_browser_documents.py test_nothing_leaves.py test_cli.py test_service.py
-    test_library.py test_staged.py test_recognition.py test_seen.py test_forkserver.py test_doctor.py
+    test_library.py test_staged.py test_recognition.py test_hidden_text.py test_forkserver.py test_doctor.py
     test_embedders.py test_model_trial.py test_cases_files.py test_server.py test_situations.py
     test_uploads.py test_migration.py
 """.split()

@@ -16,7 +16,7 @@ from chatbot.memory.conversations import conversation_store
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import Place, Served, open_database
+from chatbot.store.database import Place, PostgresPlace, open_database
 from chatbot.store.postgres_words import WORDS
 
 __all__ = [
@@ -72,7 +72,7 @@ def kill_holders() -> None:
 def place_at(path: Path) -> Place:
     """Where a store is that would be in that file."""
     if on_postgres():
-        return Served(_address[0], path.name.removesuffix(".sqlite3"))
+        return PostgresPlace(_address[0], path.name.removesuffix(".sqlite3"))
     return path
 
 
@@ -143,12 +143,12 @@ class StoresDatabase:
         self._connection.close()
 
     def _make(self) -> None:
-        Catalog(Served(self.address, "catalog")).close()
-        open_database(Served(self.address, "words"), WORDS).close()
+        Catalog(PostgresPlace(self.address, "catalog")).close()
+        open_database(PostgresPlace(self.address, "words"), WORDS).close()
         from chatbot.store.job_queue import JobQueue  # few tests need what it loads
 
         JobQueue(self.address).close()
-        memories = MemoryDatabase(Served(self.address, "memory"))
+        memories = MemoryDatabase(PostgresPlace(self.address, "memory"))
         for tables in (items.TABLES, conversation_store.TABLES):
             memories.prepare(tables)
         memories.close()

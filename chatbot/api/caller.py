@@ -31,8 +31,8 @@ from chatbot.settings import PROGRAM
 from chatbot.store.api_keys import PREFIX, SCOPES, ApiKey, ApiKeys
 
 __all__ = [
-    "MOST_AT_ONCE",
     "MOST_WAITING",
+    "REQUESTS_AT_ONCE",
     "Asks",
     "Caller",
     "CallerFirst",
@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 # Comparisons and the like of one caller that are worked on at the same time, and those that wait or are.
-MOST_AT_ONCE, MOST_WAITING = 4, 32
+REQUESTS_AT_ONCE, MOST_WAITING = 4, 32
 
 
 class CallerTurns:
@@ -71,7 +71,7 @@ class CallerTurns:
             )
         self._here[owner] += 1
         try:
-            async with self._places.setdefault(owner, asyncio.Semaphore(MOST_AT_ONCE)):
+            async with self._places.setdefault(owner, asyncio.Semaphore(REQUESTS_AT_ONCE)):
                 yield
         finally:
             self._here[owner] -= 1

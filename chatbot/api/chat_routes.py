@@ -295,7 +295,7 @@ def _settings_of(opened: AppContext, owner: str, model: str) -> Settings:
 def _stats(opened: AppContext, session: Session, ask: Ask | None = None) -> SessionStats:
     """What compression has done in a session; the threshold is that of a question, if there is one."""
     chatbot = opened.chatbot
-    settings = chatbot.lending.settings(ask) if ask else None
+    settings = chatbot.memory_context.settings(ask) if ask else None
     found = chatbot.memory.stats(session.conversation, session.owner, settings)
     return SessionStats.model_validate({**asdict(found), "compression_history": [*found.compression_history]})
 

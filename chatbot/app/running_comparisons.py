@@ -26,7 +26,7 @@ __all__ = ["AskedFigures", "Comparisons", "Running"]
 log = logging.getLogger(__name__)
 
 # Tables filled at the same time, each of which takes a core. More wait their turn.
-MOST_AT_ONCE = 2
+COMPARISONS_AT_ONCE = 2
 # Tables kept over all owners, and for one owner: those looked at last.
 MOST_KEPT, MOST_OF_ONE = 100, 10
 CLOSE_SECONDS = 2.0
@@ -196,7 +196,7 @@ class Comparisons:
         self._threads = [
             threading.Thread(target=_work, args=(waiting,), daemon=True)
             for waiting in self._waiting.values()
-            for _ in range(MOST_AT_ONCE)
+            for _ in range(COMPARISONS_AT_ONCE)
         ]
         for thread in self._threads:
             thread.start()
@@ -243,7 +243,7 @@ class Comparisons:
             kept = list(self._kept.values())
         for running in kept:
             running.stop()
-        for waiting in [*self._waiting.values()] * MOST_AT_ONCE:
+        for waiting in [*self._waiting.values()] * COMPARISONS_AT_ONCE:
             waiting.put(None)
         end = time.monotonic() + CLOSE_SECONDS
         for thread in self._threads:

@@ -22,12 +22,12 @@ from chatbot.models.tokens import encodable
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.jobs import SharedJobs
 
-__all__ = ["Asking", "Given", "Ready", "RunningQuestions"]
+__all__ = ["Asking", "DeliveredAnswer", "Ready", "RunningQuestions"]
 
 log = logging.getLogger(__name__)
 
 # Questions answered at the same time, and of them one owner's. More wait their turn.
-MOST_AT_ONCE, MOST_OF_OWNER = 8, 4
+QUESTIONS_AT_ONCE, MOST_OF_OWNER = 8, 4
 # Conversations whose last question ended without an answer, for which this is remembered here.
 MOST_CONVERSATIONS = 100
 CLOSE_SECONDS = 2.0
@@ -55,7 +55,7 @@ Ready = Callable[[Callable[[Stage], None], Callable[[], bool]], tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DeliveredAnswer:
     """An answer that was given.
 
     number: of its exchange in its conversation, below 0 if it is not kept.
@@ -84,7 +84,7 @@ class Asking:
         self.question, self.number, self.exchange, self.at = question, number, exchange, time.time()
         self.text, self.stage = "", Stage("searching")
         self.notices: tuple[Notice, ...] = ()
-        self.given: Given | None = None
+        self.given: DeliveredAnswer | None = None
         self.error: ProjectError | None = None
         self.finished = self.stopped = self._anew = False
         self._news = 0
@@ -197,7 +197,7 @@ class Asking:
                 self.notices, self._anew = (*self.notices, event), True
             case Answer():
                 self.exchange = event.exchange or 0
-                self.given = Given(event.exchange or -self.number, event, self.notices)
+                self.given = DeliveredAnswer(event.exchange or -self.number, event, self.notices)
         self._tell()
 
     def _tell(self, **changes: Any) -> None:
@@ -279,7 +279,7 @@ class RunningQuestions:
         """
         self._chatbot, self._stops, self._most = chatbot, stops, most
         self._watching: threading.Thread | None = None
-        self._workers = _Workers(MOST_AT_ONCE)
+        self._workers = _Workers(QUESTIONS_AT_ONCE)
         self._numbers = itertools.count(1)
         self._conversations: OrderedDict[tuple[str | None, str], list[Asking]] = OrderedDict()
         self._threads: set[threading.Thread] = set()

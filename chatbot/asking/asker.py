@@ -16,9 +16,9 @@ from chatbot.answer.prompt import Request, build_prompt, size_of_conversation
 from chatbot.asking.answering import Answering, PromptedQuestion
 from chatbot.asking.direct_answers import EXPLAIN, IN_OTHER_WORDS, DirectAnswers
 from chatbot.asking.external_texts import ExternalText, with_texts, without_reports
-from chatbot.asking.looking import reach
 from chatbot.asking.memory_context import MemoryContext
 from chatbot.asking.model_alone import answer_alone, check_model
+from chatbot.asking.model_lookups import reach
 from chatbot.asking.model_prompts import NOT_ASKED, ModelPrompts
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.multi_document import MultiDocument
@@ -30,7 +30,7 @@ from chatbot.lookup.lookups import Lookups
 from chatbot.memory.cases.case_store import is_sound
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.compression.shortening import PAGE_TOKENS
-from chatbot.memory.memory_service import Before
+from chatbot.memory.memory_service import ConversationContext
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Exchange, Hit, Notice, Prompt, Stage, Token
 from chatbot.search.corpus_vocabulary import as_known, known_terms
@@ -79,7 +79,7 @@ class _Preparation:
     ask: Ask
     question: str
     query: Query
-    before: Before
+    before: ConversationContext
     rated: FeedbackRerank
     reranker: LLM | None
     hasty: bool
@@ -99,8 +99,8 @@ class Asker:
     library: Library
     finder: Finder
     answering: Answering
-    lending: MemoryContext
-    talking: DirectAnswers
+    memory_context: MemoryContext
+    direct_answers: DirectAnswers
     several: MultiDocument
     models: ChatModels
     context_tokens: int
@@ -134,12 +134,12 @@ class Asker:
             )
 
         # Read before the first event, with which the question becomes one of the exchanges.
-        exchanges = self.lending.exchanges(ask)
+        exchanges = self.memory_context.exchanges(ask)
         if not (ask.documents or ask.texts):
             yield from self._alone(replace(ask, question=question), complete, stop)
             return
         by_model = self.models.answering(ask.owner) is not None
-        placed = None if ask.texts else self.talking.placed(question, ask, by_model=by_model)
+        placed = None if ask.texts else self.direct_answers.placed(question, ask, by_model=by_model)
         if placed:
             yield from (Stage("searching"), Token(placed.text), complete(placed))
             return
@@ -163,10 +163,10 @@ class Asker:
             ask = replace(ask, documents=False)
         elif intent:
             by_model = model is not None
-            if direct := self.talking.answer(intent, ask, question, earlier, by_model=by_model):
+            if direct := self.direct_answers.answer(intent, ask, question, earlier, by_model=by_model):
                 yield from (Token(direct.text), complete(direct))
                 return
-        if (advice := self.lending.advice(ask)) is not None:
+        if (advice := self.memory_context.advice(ask)) is not None:
             yield from advice
             return
         ask = yield from self._with_tools(ask, standalone_query(question, exchanges, ask.names), model, stop)
@@ -197,7 +197,7 @@ class Asker:
             yield Notice(IN_OTHER_WORDS)
         whole = []
         if intent and model is not None and not sums_up_texts:
-            whole = self.talking.whole_hits(intent, ask, self._room(ask, request))
+            whole = self.direct_answers.whole_hits(intent, ask, self._room(ask, request))
         if model is not None and (hits or whole or self._may_look(ask, model)):
             pages = whole or self._for_model(ask, prepared.query, hits)
             sent = self._prompts(ask, replace(request, hits=pages), asked, model)
@@ -255,12 +255,12 @@ class Asker:
 
         To explain a summary is to give it again.
         """
-        intent = self.talking.intent(question, ask.names)
+        intent = self.direct_answers.intent(question, ask.names)
         if not intent:
             return None, []
-        before = self.talking.before(ask)
+        before = self.direct_answers.before(ask)
         if intent.kind == EXPLAIN and before:
-            explained = self.talking.intent(before[-1].user, ask.names)
+            explained = self.direct_answers.intent(before[-1].user, ask.names)
             if explained and explained.kind in WHOLE:
                 intent = explained
         return intent, before
@@ -296,7 +296,7 @@ class Asker:
         )
         if query.strategy == "average":
             query = replace(query, pieces=None)
-        before = self.lending.before(ask, text, vector)
+        before = self.memory_context.before(ask, text, vector)
         yield from before.notices
         beside = ask.beside
         if exchanges and asks_other_period(question, text):
@@ -306,7 +306,7 @@ class Asker:
             question,
             query,
             before,
-            FeedbackRerank() if ask.texts else self.lending.rated(ask, text, vector),
+            FeedbackRerank() if ask.texts else self.memory_context.rated(ask, text, vector),
             self.models.reranking(ask.owner),
             model is not None,
             beside,
@@ -370,9 +370,9 @@ class Asker:
         It is the question as it stands alone, or that of an exchange that is to be explained again.
         """
         if again:
-            query = self.lending.searched(again, ask)
+            query = self.memory_context.searched(again, ask)
         else:
-            meant, returned_to = self.lending.gone_back(question, ask)
+            meant, returned_to = self.memory_context.gone_back(question, ask)
             query = yield from self._completed(meant, returned_to or exchanges, ask, stop)
         return self._spelled(query, ask)
 
@@ -387,7 +387,7 @@ class Asker:
     ) -> Generator[Event, None, None]:
         """The events of an answer without documents. Raises UsageError without a chat model."""
         model = check_model(self.models.answering(ask.owner))
-        before = self.lending.before(ask, ask.question, None)
+        before = self.memory_context.before(ask, ask.question, None)
         yield Stage("answering")
         yield from before.notices
         answer = yield from answer_alone(ask, before, self.models, model, stop)

@@ -31,9 +31,9 @@ class DirectAnswers:
     """Answers without a search. Safe to use from several threads."""
 
     def __init__(
-        self, library: Library, lending: MemoryContext, whole: WholeDocument, pages: PageAnswers
+        self, library: Library, memory_context: MemoryContext, whole: WholeDocument, pages: PageAnswers
     ) -> None:
-        self._library, self._lending, self._whole, self._pages = library, lending, whole, pages
+        self._library, self._memory_context, self._whole, self._pages = library, memory_context, whole, pages
 
     def intent(self, question: str, names: Sequence[str]) -> Intent | None:
         """What a message asks for other than what the documents say; None if it asks that.
@@ -81,7 +81,7 @@ class DirectAnswers:
 
         Their questions have no intent.
         """
-        return [exchange for exchange in self._lending.said(ask) if intent_of(exchange.user) is None]
+        return [exchange for exchange in self._memory_context.said(ask) if intent_of(exchange.user) is None]
 
     def answer(
         self, intent: Intent, ask: Ask, question: str, said: Sequence[Exchange], *, by_model: bool
@@ -96,7 +96,7 @@ class DirectAnswers:
             # A chat model reads the pages; an outline is made of the headings, which no model need read.
             if by_model and kind != "outline" and self.whole_hits(intent, ask, 1):
                 return None
-            return self._whole.answer(intent, question, ask.names, self._lending.cited(ask))
+            return self._whole.answer(intent, question, ask.names, self._memory_context.cited(ask))
         if kind == EXPLAIN:
             if said:
                 return None
@@ -116,4 +116,4 @@ class DirectAnswers:
         """
         if intent.kind not in WHOLE:
             return []
-        return self._whole.hits(intent, ask.names, self._lending.cited(ask), most)
+        return self._whole.hits(intent, ask.names, self._memory_context.cited(ask), most)

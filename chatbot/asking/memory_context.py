@@ -19,7 +19,7 @@ from chatbot.memory.cases.case_store import Cases
 from chatbot.memory.cases.feedback_rerank import FeedbackRerank
 from chatbot.memory.conversations.conversation_names import PRIVATE
 from chatbot.memory.conversations.topic_return import asks_again, goes_back
-from chatbot.memory.memory_service import Before, MemoryService
+from chatbot.memory.memory_service import ConversationContext, MemoryService
 from chatbot.memory.situations.advice import Advice, advice_of
 from chatbot.memory.situations.situation_layer import SituationLayer
 from chatbot.memory.situations.situation_store import Situations
@@ -102,7 +102,7 @@ class MemoryContext:
                 return searched if again else back.question, (Exchange(searched, exchange.assistant),)
         return (question, ())
 
-    def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> Before:
+    def before(self, ask: Ask, query: str, vector: NDArray[np.float32] | None) -> ConversationContext:
         """What the prompt gets of what was said before."""
         settings = self.settings(ask)
         if ask.window_alone or ask.history is not None:
@@ -110,7 +110,7 @@ class MemoryContext:
         if ask.conversation:
             recall = Recall(query, vector, ask.conversation, ask.owner, ask.names, time.time())
             return self._memory.before(recall, settings)
-        return Before()
+        return ConversationContext()
 
     def settings(self, ask: Ask) -> Settings:
         """The settings of the conversation that hold for a question."""

@@ -10,7 +10,7 @@ from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.model_turns import ModelTurns
 from chatbot.asking.question import Ask
 from chatbot.errors import UsageError
-from chatbot.memory.memory_service import Before
+from chatbot.memory.memory_service import ConversationContext
 from chatbot.models.chat import LLM
 from chatbot.records import Answer, Event, Notice, Prompt, Stage
 
@@ -34,7 +34,7 @@ def check_model(model: LLM | None) -> LLM:
 
 
 def answer_alone(
-    ask: Ask, before: Before, models: ChatModels, model: LLM, stop: Callable[[], bool]
+    ask: Ask, before: ConversationContext, models: ChatModels, model: LLM, stop: Callable[[], bool]
 ) -> Generator[Event, None, Answer]:
     """Yields the events of the answer and returns it, without what every answer says of its ask.
 

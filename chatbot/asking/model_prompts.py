@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from chatbot.answer.prompt import Request, build_prompt, size_of
-from chatbot.asking.looking import Looking
+from chatbot.asking.model_lookups import LookupSession
 from chatbot.asking.model_roles import ChatModels
 from chatbot.asking.question import Ask
 from chatbot.lookup.lookups import Lookups
@@ -60,12 +60,14 @@ class ModelPrompts:
             looked, sources={**looked.sources, **made.sources}, messages=made.messages, pictured=()
         )
 
-    def looking(self, prompt: Prompt, stop: Callable[[], bool]) -> Looking | None:
+    def looking(self, prompt: Prompt, stop: Callable[[], bool]) -> LookupSession | None:
         """Lets the model look further from a prompt of these; None if it may not."""
         if not self.reach:
             return None
         foreign = self.tools.offered(stop).tools if self.ask.tools and self.ask.proposes else {}
-        return Looking(self.lookups, prompt, self.ask.names, self._room, stop, foreign, sees=self.model.sees)
+        return LookupSession(
+            self.lookups, prompt, self.ask.names, self._room, stop, foreign, sees=self.model.sees
+        )
 
     def waited(self, seconds: float) -> Sequence[Notice]:
         """The notices that follow from the seconds to the model's first word or call."""

@@ -10,10 +10,10 @@ from functools import partial
 from itertools import chain
 
 from chatbot.answer.prompt import size_of, sources_of
-from chatbot.asking.looking import Looking
+from chatbot.asking.model_lookups import LookupSession
 from chatbot.asking.model_prompts import ModelPrompts
 from chatbot.errors import ModelError
-from chatbot.models.chat import LLM, Anew, Reply, SpentError
+from chatbot.models.chat import LLM, ReplacementText, Reply, SpentError
 from chatbot.models.endpoint_errors import EndpointError
 from chatbot.models.tokens import count_tokens
 from chatbot.models.tool_calls import OfferedTool, ToolRound
@@ -135,7 +135,7 @@ class ModelTurns:
                 if not self.first_seconds:
                     self.first_seconds = time.monotonic() - started
                 yield from self._wait_told(started)
-                yield Token(piece, anew=isinstance(piece, Anew))
+                yield Token(piece, anew=isinstance(piece, ReplacementText))
             if reply.calls:
                 yield from self._wait_told(started)
         finally:
@@ -158,7 +158,7 @@ def usage_of(reply: Reply, prompt: Prompt, text: str) -> Usage:
     return Usage(size_of(prompt), count_tokens(text), estimated=True)
 
 
-def _with_rounds(base: Prompt, looking: Looking) -> Prompt:
+def _with_rounds(base: Prompt, looking: LookupSession) -> Prompt:
     """The prompt with the calls and what they brought, as it is sent."""
     called = chain.from_iterable(map(_messages_of, looking.rounds))
     return replace(looking.prompt, messages=(*base.messages, *called))

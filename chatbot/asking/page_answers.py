@@ -50,9 +50,14 @@ class PageAnswers:
     """Answers by place. Safe to use from several threads."""
 
     def __init__(
-        self, library: Library, finder: Finder, answering: Answering, lending: MemoryContext
+        self, library: Library, finder: Finder, answering: Answering, memory_context: MemoryContext
     ) -> None:
-        self._library, self._finder, self._answering, self._lending = library, finder, answering, lending
+        self._library, self._finder, self._answering, self._memory_context = (
+            library,
+            finder,
+            answering,
+            memory_context,
+        )
 
     def answer(self, place: PagePlace, question: str, ask: Ask) -> Answer | None:
         """The answer, None where the place says nothing of what is asked about. Raises NotFoundError."""
@@ -146,7 +151,7 @@ class PageAnswers:
 
     def _cited(self, ask: Ask, scope: dict[str, int]) -> _Cited | None:
         """What the last answer of the conversation quotes; of exchanges without citations where it stands."""
-        citations = self._lending.citations(ask)
+        citations = self._memory_context.citations(ask)
         for first in citations:
             name, page = first.document, first.page
             if name in scope and page:

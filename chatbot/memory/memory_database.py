@@ -19,8 +19,8 @@ from chatbot.store.database import (
     EarlierStoreError,
     NewerStoreError,
     Place,
+    PostgresPlace,
     Schema,
-    Served,
     Stored,
     open_database,
     place_of,
@@ -88,7 +88,9 @@ class MemoryDatabase(Stored):
 
         Raises StoreError if it cannot be used, DamagedError if nothing of it can be read.
         """
-        super().__init__(open_database(place, SCHEMA) if isinstance(place, Served) else MemoryFile(place))
+        super().__init__(
+            open_database(place, SCHEMA) if isinstance(place, PostgresPlace) else MemoryFile(place)
+        )
         self._place = place
 
     @cached_property

@@ -17,7 +17,7 @@ from chatbot.errors import ModelError, NotFoundError, ProjectError, StoreError
 from chatbot.memory.compression.sessions import MOST_SESSIONS, CompressionStats
 from chatbot.memory.compression.shortening import (
     SHARE_OF_LAST,
-    Long,
+    LongConversation,
     fit_exchanges,
     room_of,
     shorten,
@@ -37,7 +37,7 @@ from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog
 from chatbot.store.kept_copies import copies_of
 
-__all__ = ["Before", "Draft", "MemoryService"]
+__all__ = ["ConversationContext", "Draft", "MemoryService"]
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ EMBEDDED_CHARACTERS = 1_200
 
 
 @dataclass(frozen=True, slots=True)
-class Before:
+class ConversationContext:
     """What a prompt gets of what was said before.
 
     exchanges: the last ones, whole.
@@ -153,7 +153,7 @@ class MemoryService:
         asked = searched if asks_again(back, f"{said.user}\n{said.cited}") else back.question
         return asked, (Exchange(searched, said.cited),)
 
-    def before(self, recall: Recall, settings: Settings | None = None) -> Before:
+    def before(self, recall: Recall, settings: Settings | None = None) -> ConversationContext:
         """What the prompt of a question gets of what was said before.
 
         If long conversations are shortened, that is all of it below the threshold, and above it the last
@@ -166,15 +166,17 @@ class MemoryService:
             return self._before(recall, settings or self._settings_of(recall.owner))
         except (StoreError, NotFoundError) as error:
             notice = Notice(f"Answered without the earlier conversation: {error.message}", error.hint)
-            return Before(notices=(notice,))
+            return ConversationContext(notices=(notice,))
 
-    def window_alone(self, exchanges: Sequence[Exchange], question: str, settings: Settings) -> Before:
+    def window_alone(
+        self, exchanges: Sequence[Exchange], question: str, settings: Settings
+    ) -> ConversationContext:
         """The last exchanges, without memories and what was before."""
         numbered = enumerate(exchanges, 1)
         said = [StoredExchange("", at, one.user, "", "", one.assistant, 0.0) for at, one in numbered]
         return self._last(said, question, settings)
 
-    def _last(self, said: Sequence[StoredExchange], question: str, settings: Settings) -> Before:
+    def _last(self, said: Sequence[StoredExchange], question: str, settings: Settings) -> ConversationContext:
         """The last exchanges, whole while they fit into the prompt."""
         last = said[-settings.prompt_exchanges :]
         exchanges, cut = fit_exchanges(last, question, room_of(settings, question), settings.chat_model)
@@ -183,9 +185,9 @@ class MemoryService:
             full = _tokens_of([one.exchange for one in last], settings)
             kept = _tokens_of(exchanges, settings)
             compression = Compression(full, kept, len(cut), cut, last[0].number)
-        return Before(exchanges, compression=compression)
+        return ConversationContext(exchanges, compression=compression)
 
-    def _before(self, recall: Recall, settings: Settings) -> Before:
+    def _before(self, recall: Recall, settings: Settings) -> ConversationContext:
         said = self._conversations.given(recall.conversation, recall.owner)
         row = self._conversations.get(recall.conversation, recall.owner)
         if not said or not _shortens(row, settings):
@@ -198,17 +200,19 @@ class MemoryService:
         tokens = self._tokens(row, said)
         threshold = threshold_of(settings, recall.question)
         if sum(tokens) <= threshold:
-            return Before(tuple(one.exchange for one in said), notes=notes, notices=notices)
+            return ConversationContext(tuple(one.exchange for one in said), notes=notes, notices=notices)
         older, last_ones = said[: -settings.prompt_exchanges], said[-settings.prompt_exchanges :]
         target = min(settings.compression_ratio * sum(tokens), threshold)
         room = SHARE_OF_LAST * target if older else target
         exchanges, cut = fit_exchanges(last_ones, recall.question, room, settings.chat_model)
         sent = _tokens_of(exchanges, settings)
         recall = replace(recall, before=last_ones[0].number)
-        long = Long(older, tokens[: len(older)], sum(tokens), target, sent, cut, self._embedder.fingerprint)
+        long = LongConversation(
+            older, tokens[: len(older)], sum(tokens), target, sent, cut, self._embedder.fingerprint
+        )
         vectors = self._history.vectors(recall, [recall.conversation])
         earlier, compression = shorten(long, recall, vectors, settings)
-        return Before(exchanges, earlier, notes, compression, notices)
+        return ConversationContext(exchanges, earlier, notes, compression, notices)
 
     def _tokens(self, row: ConversationRow, said: Sequence[StoredExchange]) -> list[int]:
         """Tokens of each exchange, counted once. An id that was used again is another conversation."""

@@ -42,10 +42,10 @@ __all__ = [
     "LLM",
     "STREAM",
     "TOOLS",
-    "Anew",
     "Delta",
     "EndpointModel",
     "PromptSource",
+    "ReplacementText",
     "Reply",
     "SpentError",
     "content_type",
@@ -104,7 +104,7 @@ class SpentError(ModelError):
     """The model answered, but used up its tokens before the first word."""
 
 
-class Anew(str):
+class ReplacementText(str):
     """A piece that takes the place of all before it: until here, the model had thought aloud."""
 
     __slots__ = ()
@@ -158,7 +158,7 @@ class Reply(Iterator[str]):
         except StopIteration as end:
             self.finish = self.finish or end.value or ""
             raise
-        self.text = piece if isinstance(piece, Anew) else self.text + piece
+        self.text = piece if isinstance(piece, ReplacementText) else self.text + piece
         return piece
 
     def close(self) -> None:
@@ -388,7 +388,7 @@ class EndpointModel(ABC):
                 finish = delta.finish
                 received = delta.text[: max(characters_left, 0)]
                 piece = thinking.said(received, last=bool(finish))
-                anew = isinstance(piece, Anew)
+                anew = isinstance(piece, ReplacementText)
                 if anew:
                     self._found.add(_NO_BEGIN)
                     said.clear()
@@ -573,7 +573,7 @@ class _Thinking:
         text, self._held = self._held[:end], self._held[end:]
         if not self._inside or self.perhaps:
             answer += self._from_its_first_word(text)
-        return Anew(answer) if anew else answer
+        return ReplacementText(answer) if anew else answer
 
     def _pass(self, mark: str, before: str) -> None:
         """Notes whether a thought begins with a mark. before: the text up to it."""

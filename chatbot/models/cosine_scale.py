@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EMBEDDED", "MULTILINGUAL", "as_minilms", "by_embedder"]
+__all__ = ["EMBEDDED", "MULTILINGUAL_PREFIXES", "as_minilms", "by_embedder"]
 
 Value = TypeVar("Value")
 
@@ -19,7 +19,7 @@ Value = TypeVar("Value")
 # small pieces are embedded too.
 EMBEDDED = ("minilm-", "e5-")
 # Those that read languages other than English.
-MULTILINGUAL = ("e5-",)
+MULTILINGUAL_PREFIXES = ("e5-",)
 # (slope, offset) of the lines that map an embedder's cosines to MiniLM's, for which weights and bounds were
 # tuned: of a question to passages, and to single sentences. The lines for e5 were fitted to the quantiles of
 # 100 development questions. Passages: to all passages of their documents, whose median goes from .81 to .27

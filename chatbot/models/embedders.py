@@ -75,7 +75,7 @@ MOST_SENTENCES = 10_000
 LONGEST_WORD = 100
 # The texts a thread embeds without releasing the interpreter in between: a quarter of a second, which may
 # delay an insertion into Chroma for as long.
-MOST_AT_ONCE = 16
+WINDOWS_AT_ONCE = 16
 # How far making many vectors yields to work that people wait for, in steps of nice.
 NICENESS = 10
 
@@ -261,7 +261,7 @@ def _parts(texts: Sequence[str], threads: int) -> Iterator[Sequence[str]]:
     """
     start = 0
     while start < len(texts):
-        size = min(max((len(texts) - start) // (2 * threads), 1), MOST_AT_ONCE)
+        size = min(max((len(texts) - start) // (2 * threads), 1), WINDOWS_AT_ONCE)
         yield texts[start : start + size]
         start += size
 

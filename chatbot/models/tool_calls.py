@@ -23,7 +23,7 @@ __all__ = [
 ]
 
 # Characters of the arguments of one call, of its name and of its id, and calls of one reply.
-LONGEST_ARGUMENTS, LONGEST_NAME, MOST_AT_ONCE = 20_000, 100, 8
+LONGEST_ARGUMENTS, LONGEST_NAME, CALLS_AT_ONCE = 20_000, 100, 8
 
 # Introduces a page's picture to a model.
 PICTURE = (
@@ -100,7 +100,7 @@ class CallPieces:
         size = 0
         for piece in pieces:
             size += len(piece.id) + len(piece.name) + len(piece.arguments)
-            if piece.index in self._calls or len(self._calls) < MOST_AT_ONCE:
+            if piece.index in self._calls or len(self._calls) < CALLS_AT_ONCE:
                 call = self._calls.setdefault(piece.index, ["", "", ""])
                 call[0] = call[0] or piece.id[:LONGEST_NAME]
                 call[1] = call[1] or piece.name[:LONGEST_NAME]

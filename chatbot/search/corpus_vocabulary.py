@@ -9,7 +9,7 @@ from itertools import chain
 
 import numpy as np
 
-from chatbot.models.cosine_scale import MULTILINGUAL, as_minilms
+from chatbot.models.cosine_scale import MULTILINGUAL_PREFIXES, as_minilms
 from chatbot.models.embedders import SentenceVectors
 from chatbot.records import Hit, Understanding
 from chatbot.search.editions import Listed
@@ -218,7 +218,7 @@ def _is_foreign(library: Library, asked: Understanding) -> bool:
     A question that names a measure in English is not: "Net income der Deutschen Bank".
     """
     return (
-        library.embedder.fingerprint.startswith(MULTILINGUAL)
+        library.embedder.fingerprint.startswith(MULTILINGUAL_PREFIXES)
         and not asked.measures
         and is_foreign(asked.subject)
     )

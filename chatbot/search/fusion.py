@@ -21,8 +21,8 @@ from chatbot.settings import STRATEGIES
 from ingestion.language.terms import content_terms
 
 __all__ = [
+    "EMBEDDINGS_AT_ONCE",
     "MEANS",
-    "MOST_AT_ONCE",
     "STRATEGIES",
     "Fused",
     "LongQuery",
@@ -48,7 +48,7 @@ LEAST_DEPTH = 100
 DEPTH_PER_RESULT = 4
 # Embeddings and searches of one query under way at the same time: enough for the cores and for an endpoint,
 # without taking up all of either.
-MOST_AT_ONCE = 4
+EMBEDDINGS_AT_ONCE = 4
 # An endpoint that has failed for this many chunks and served none is not asked for the rest, each of which
 # would cost its time-outs again.
 MOST_FAILURES = 2
@@ -378,5 +378,5 @@ def _each(work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Res
     if len(items) == 1:
         yield work(items[0])
         return
-    with ThreadPoolExecutor(min(len(items), MOST_AT_ONCE)) as threads:
+    with ThreadPoolExecutor(min(len(items), EMBEDDINGS_AT_ONCE)) as threads:
         yield from threads.map(work, items)

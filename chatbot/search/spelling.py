@@ -53,8 +53,8 @@ def _meant(slip: str, frequencies: Frequencies) -> str:
 
 
 def _is_unusual(match: re.Match[str]) -> bool:
-    """Whether a word may be a slip: it has lower-case ASCII letters and a medium length, is no possessive, and
-    is not a single token of the vocabulary, with a capital or without.
+    """Whether a word may be a slip: it has lower-case ASCII letters and a medium length, is no possessive,
+    and is not a single token of the vocabulary, with a capital or without.
     """
     word = match[0]
     if not SHORTEST <= len(word) <= LONGEST:

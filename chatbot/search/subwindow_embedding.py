@@ -10,7 +10,7 @@ from itertools import accumulate, pairwise
 
 from chatbot.models.cosine_scale import EMBEDDED
 from chatbot.models.embedders import Embedder
-from chatbot.search.fusion import MOST_AT_ONCE, LongQuery, QueryChunk
+from chatbot.search.fusion import EMBEDDINGS_AT_ONCE, LongQuery, QueryChunk
 from ingestion.language.terms import content_terms
 
 __all__ = ["embed_subwindows"]
@@ -45,7 +45,7 @@ def embed_subwindows(embedder: Embedder, query: LongQuery) -> LongQuery:
             return replace(chunk, closer=tuple(embedder.embed(stretches, query=True)))
         return chunk
 
-    with ThreadPoolExecutor(min(len(query.chunks), MOST_AT_ONCE)) as threads:
+    with ThreadPoolExecutor(min(len(query.chunks), EMBEDDINGS_AT_ONCE)) as threads:
         return replace(query, chunks=tuple(threads.map(closer, query.chunks)))
 
 

@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from chatbot.store.index_errors import check_metadata
-from chatbot.store.vector_index import Wanted
+from chatbot.store.vector_index import CollectionSpec
 
 __all__ = ["collection_of", "kept_open", "open_folder", "open_server"]
 
@@ -72,7 +72,7 @@ def kept_open(client: Any) -> Iterator[Any]:
         raise
 
 
-def collection_of(client: Any, wanted: Wanted) -> Any:
+def collection_of(client: Any, wanted: CollectionSpec) -> Any:
     """Returns the wanted collection, which is made if missing. Raises IndexDamagedError if it is another."""
     collection = client.get_or_create_collection(
         wanted.name, metadata=wanted.metadata, configuration=CONFIGURATION, embedding_function=None

@@ -12,7 +12,7 @@ from chatbot.store.chroma_client import collection_of, kept_open, open_folder
 from chatbot.store.chroma_files import blank, check_files, faults_in, scrub, written_at
 from chatbot.store.discarding import discard, finish_discarding
 from chatbot.store.index_errors import explaining
-from chatbot.store.vector_index import Wanted
+from chatbot.store.vector_index import CollectionSpec
 
 __all__ = ["ChromaFolder"]
 
@@ -37,7 +37,7 @@ class ChromaFolder:
         return self._folder.exists()
 
     @contextmanager
-    def using(self, wanted: Wanted) -> Iterator[tuple[Any, Any]]:
+    def using(self, wanted: CollectionSpec) -> Iterator[tuple[Any, Any]]:
         """Provides client and open collection, and tells damage from a full disk if using them fails."""
         with explaining(WHAT, self._folder):
             with self._turn:
@@ -73,7 +73,7 @@ class ChromaFolder:
         with self._closing():
             return
 
-    def clear(self, wanted: Wanted) -> None:
+    def clear(self, wanted: CollectionSpec) -> None:
         """Deletes the folder."""
         with self._closing():
             discard(self._folder)
@@ -95,7 +95,7 @@ class ChromaFolder:
                 self._closed = False
                 self._turn.notify_all()
 
-    def _open(self, wanted: Wanted) -> tuple[Any, Any]:
+    def _open(self, wanted: CollectionSpec) -> tuple[Any, Any]:
         check_files(self._folder)
         before = written_at(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)

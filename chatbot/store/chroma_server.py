@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from chatbot.errors import SettingsError, StoreError
 from chatbot.store.chroma_client import collection_of, kept_open, open_server
 from chatbot.store.index_errors import REPAIR, IndexDamagedError
-from chatbot.store.vector_index import Wanted
+from chatbot.store.vector_index import CollectionSpec
 from ingestion.invisible_characters import one_line
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class ChromaServer:
         return True
 
     @contextmanager
-    def using(self, wanted: Wanted) -> Iterator[tuple[Any, Any]]:
+    def using(self, wanted: CollectionSpec) -> Iterator[tuple[Any, Any]]:
         """Provides the client and the collection.
 
         One that is gone, as after the server lost its files, is damage: the caller rebuilds it.
@@ -100,7 +100,7 @@ class ChromaServer:
             opened[0].close()
         self._requests.close()
 
-    def clear(self, wanted: Wanted) -> None:
+    def clear(self, wanted: CollectionSpec) -> None:
         """Deletes the collection. A missing one is ignored."""
         self.close()
         with self._explaining(), kept_open(self._client()) as client:

@@ -25,8 +25,8 @@ __all__ = [
     "EarlierStoreError",
     "NewerStoreError",
     "Place",
+    "PostgresPlace",
     "Schema",
-    "Served",
     "Stored",
     "Transaction",
     "open_database",
@@ -64,7 +64,7 @@ class ClosedError(StoreError):
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class PostgresPlace:
     """A place in a Postgres.
 
     address: its connection string, which may contain a password.
@@ -75,7 +75,7 @@ class Served:
     name: str
 
 
-Place: TypeAlias = Path | Served
+Place: TypeAlias = Path | PostgresPlace
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class Stored:
 def place_of(settings: Settings, name: str) -> Place:
     """Returns where a store is kept: in the database of the settings, else in a file of the home."""
     if settings.database:
-        return Served(settings.database, name)
+        return PostgresPlace(settings.database, name)
     return settings.store / f"{name}.sqlite3"
 
 
@@ -242,7 +242,7 @@ def open_database(place: Place, schema: Schema, *, read_only: bool = False) -> D
 
     Raises StoreError if it cannot be used or is of another version.
     """
-    if isinstance(place, Served):
+    if isinstance(place, PostgresPlace):
         from chatbot.store.postgres_database import PostgresDatabase
 
         return PostgresDatabase(place, schema, read_only=read_only)

@@ -21,7 +21,7 @@ from chatbot.errors import StoreError
 from chatbot.models.embedders import Embedder
 from chatbot.settings import Settings
 from chatbot.store.catalog import Catalog, rest_of
-from chatbot.store.database import Served, open_database
+from chatbot.store.database import PostgresPlace, open_database
 from chatbot.store.discarding import discard, finish_discarding, folder_beside, put_in_place
 from chatbot.store.disk_reserve import DiskFullError
 from chatbot.store.index_errors import explaining
@@ -128,7 +128,7 @@ class Indexes:
         if self._settings.database:
             from chatbot.store.postgres_words import WORDS, PostgresWords
 
-            return PostgresWords(open_database(Served(self._settings.database, "words"), WORDS))
+            return PostgresWords(open_database(PostgresPlace(self._settings.database, "words"), WORDS))
         from chatbot.store.keyword_index import KeywordIndex
 
         return KeywordIndex(folder)

@@ -30,8 +30,8 @@ from ingestion.reading.reader import made_pdf
 from ingestion.records import NO_FACTS, DocumentFacts
 
 __all__ = [
-    "Beside",
     "Copies",
+    "CopyMetadata",
     "KeptName",
     "copies_of",
     "copy_name",
@@ -60,7 +60,7 @@ class KeptName:
     removed_at: float | None
 
 
-class Beside(NamedTuple):
+class CopyMetadata(NamedTuple):
     """What is beside a copy. said: its users' correction, see Corrections. languages: those in which its
     images were read, "" for those of the setting.
     """
@@ -288,7 +288,7 @@ class Copies:
             self._files.delete(name)
         return len(partials) + len(left)
 
-    def beside(self, digest: str) -> Beside:
+    def beside(self, digest: str) -> CopyMetadata:
         """Returns what is beside a copy; nothing if that is missing or damaged."""
         try:
             found: Any = json_in(self._files.read(_names(digest)))
@@ -299,10 +299,12 @@ class Copies:
             )
             sound = found.keys() <= PARTS and all(is_name(name.name) for name in names)
             if sound and found.get(CHECK) == _check(found):
-                return Beside(names, correction_from(found.get("said")), str(found.get("languages", "")))
+                return CopyMetadata(
+                    names, correction_from(found.get("said")), str(found.get("languages", ""))
+                )
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             pass
-        return Beside()
+        return CopyMetadata()
 
     def write_beside(self, digest: str, **changed: Any) -> None:
         """Replaces what is beside a copy. changed: fields of Beside; the others stay."""

@@ -14,7 +14,7 @@ __all__ = ["PartCheck", "PartChecks", "StorePart"]
 
 # Seconds after which a part that has not answered is reported as down.
 SECONDS = 3.0
-MOST_AT_ONCE = 8
+CHECKS_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class PartChecks:
     def __init__(self, parts: Iterable[StorePart], *, seconds: float = SECONDS) -> None:
         """seconds: to wait for answers."""
         self._parts, self._seconds = tuple(parts), seconds
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="part-check")
+        self._threads = ThreadPoolExecutor(CHECKS_AT_ONCE, thread_name_prefix="part-check")
         self._asked: dict[str, Future[PartCheck]] = {}
         self._lock = threading.Lock()
 

@@ -12,8 +12,8 @@ from chatbot.errors import StoreError
 from chatbot.store.database import (
     EarlierStoreError,
     NewerStoreError,
+    PostgresPlace,
     Schema,
-    Served,
     statements,
 )
 from chatbot.store.postgres_dialect import PostgresTransaction, run
@@ -53,7 +53,7 @@ class PostgresDatabase(Claims):
 
     shared = True
 
-    def __init__(self, place: Served, schema: Schema, *, read_only: bool = False) -> None:
+    def __init__(self, place: PostgresPlace, schema: Schema, *, read_only: bool = False) -> None:
         """Opens the schema, which is made if it is missing.
 
         read_only: whether nothing is written afterwards.

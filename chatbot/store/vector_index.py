@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 __all__ = [
     "NOBODYS",
     "ChromaIndex",
+    "CollectionSpec",
     "IndexDamagedError",
     "IndexedPassage",
     "LeastRecentlyUsed",
     "Matrix",
     "Place",
     "Vectors",
-    "Wanted",
     "matrix_of",
 ]
 
@@ -39,7 +39,7 @@ Vectors = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class CollectionSpec:
     """The collection that an index wants to use.
 
     metadata: what it is created with, and what one that exists must have.
@@ -115,7 +115,7 @@ class ChromaIndex:
         self._place, self._owner = place, owner
         digest = hashlib.sha256(fingerprint.encode()).hexdigest()[:16]
         self.name = f"{PREFIX}{digest}{owner and '-'}{owner}"
-        self._wanted = Wanted(
+        self._wanted = CollectionSpec(
             self.name, {"fingerprint": fingerprint, "dimension": dimension, "space": "cosine"}
         )
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.running_questions import Given
+from chatbot.app.running_questions import DeliveredAnswer
 from chatbot.errors import StoreError
 from chatbot.memory.compression.messages import Spans, pieces
 from chatbot.memory.compression.sessions import CompressionStats
@@ -41,7 +41,7 @@ LONGEST_MESSAGE = 100_000
 EXCHANGES_SHOWN = 25
 
 
-def draw_answer_details(given: Given, context: AppContext, label: str, checked: str) -> None:
+def draw_answer_details(given: DeliveredAnswer, context: AppContext, label: str, checked: str) -> None:
     """Draws the details below an answer, closed at first: what was checked, and how it came about.
 
     checked: HTML.

@@ -10,7 +10,7 @@ import streamlit as st
 
 from chatbot.answer.citations.model_refusals import without_refusal
 from chatbot.app.app_context import AppContext
-from chatbot.app.running_questions import Given
+from chatbot.app.running_questions import DeliveredAnswer
 from chatbot.asking.answering import HAD_SAID
 from chatbot.asking.multi_document import with_titled_parts
 from chatbot.mark_lines import UNREAD, doubt_lines, proven_line, said_plainly, unread_line
@@ -72,7 +72,9 @@ UNMARKED = {
 NOT_IN_DOCUMENTS, MODEL_FOUND_NONE = "Not in these documents", "The chat model found no answer"
 
 
-def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fresh: bool = False) -> None:
+def draw_given(
+    given: DeliveredAnswer, context: AppContext, *, read_back: bool = False, fresh: bool = False
+) -> None:
     """Draws the whole answer inside the open message.
 
     read_back: whether a model still reads it back. fresh: and nobody has seen the program's own doubts yet.
@@ -127,7 +129,7 @@ def draw_given(given: Given, context: AppContext, *, read_back: bool = False, fr
         draw_invitation(context, "answer")
 
 
-def _draw_suggested(given: Given, context: AppContext, titles: Mapping[str, str]) -> None:
+def _draw_suggested(given: DeliveredAnswer, context: AppContext, titles: Mapping[str, str]) -> None:
     """Draws what may be asked next, of the documents that are searched."""
     names = given.answer.names
     documents = [row for row in session.documents(context) if not names or row.name in names]
@@ -168,7 +170,7 @@ def _draw_marks(answer: Answer) -> None:
         st.html("".join(map(quiet_html, filter(None, lines))))
 
 
-def _draw_citations(given: Given, titles: Mapping[str, str]) -> None:
+def _draw_citations(given: DeliveredAnswer, titles: Mapping[str, str]) -> None:
     """Draws the pages cited in what is shown first below the answer, one button each, and what is doubted.
 
     Further passages of a page, and those that the reader unfolds, are opened by their marks in the text.
@@ -321,7 +323,7 @@ def _source(check: NumberCheck, keys: Mapping[str, str]) -> str:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_refusal(given: Given, titles: Mapping[str, str]) -> None:
+def _draw_refusal(given: DeliveredAnswer, titles: Mapping[str, str]) -> None:
     answer = given.answer
     own = NOT_SURE if answer.text.startswith(NOT_SURE) else NOT_IN_DOCUMENTS
     heading = MODEL_FOUND_NONE if answer.by_model else own
@@ -381,7 +383,7 @@ def recalled_html(notes: Sequence[Note]) -> str:
 # --------------------------------------------------------------------------------------------------------
 
 
-def _draw_shortened(given: Given) -> None:
+def _draw_shortened(given: DeliveredAnswer) -> None:
     """Says that the model did not get the whole conversation, and links to what it got."""
     compression, conversation = given.answer.compression, given.answer.conversation
     if compression is None:

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from chatbot.app.app_context import AppContext
-from chatbot.app.running_questions import Asking, Given
+from chatbot.app.running_questions import Asking, DeliveredAnswer
 from chatbot.asking.question import LONGEST_QUESTION
 from chatbot.errors import ProjectError, StoreError
 from chatbot.memory.conversations.conversation_store import ConversationRow, StoredExchange
@@ -198,10 +198,10 @@ def _draw_complete(one: StoredExchange, context: AppContext) -> None:
         st.html(answer_html(one.assistant))
         st.caption(ONLY_WORDS)
     else:
-        draw_answered(Given(one.number, answer, tuple(map(Notice, answer.notices))), context)
+        draw_answered(DeliveredAnswer(one.number, answer, tuple(map(Notice, answer.notices))), context)
 
 
-def draw_answered(given: Given, context: AppContext) -> None:
+def draw_answered(given: DeliveredAnswer, context: AppContext) -> None:
     """Draws an answer with what belongs to it, and that it is read back or can be."""
     conversation, owner = given.answer.conversation, session.owner()
     checking = context.asked.checking(conversation, owner).get(given.number)
@@ -226,7 +226,7 @@ def draw_answered(given: Given, context: AppContext) -> None:
         )
 
 
-def _draw_proposed(given: Given) -> None:
+def _draw_proposed(given: DeliveredAnswer) -> None:
     """Draws the calls of other servers' tools that the model wants, each with a button that makes it.
 
     What is kept of an answer may come from another's archive, so what is shown is what is called.

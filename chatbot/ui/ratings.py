@@ -13,7 +13,7 @@ import streamlit as st
 
 from chatbot.app.app_context import AppContext
 from chatbot.app.downloads import Download
-from chatbot.app.running_questions import Given
+from chatbot.app.running_questions import DeliveredAnswer
 from chatbot.audit.builder import Occasion, audit_file, audit_kept, file_name
 from chatbot.errors import NotFoundError, ProjectError, StoreError
 from chatbot.mark_lines import doubt_lines, statement_spans, unread_line
@@ -43,7 +43,7 @@ AUDIT = f"The answer with its pages and checks as one file. Check it with `{PROG
 LONGEST_WORD = 300
 
 
-def is_ratable(given: Given) -> bool:
+def is_ratable(given: DeliveredAnswer) -> bool:
     """Tells whether there is something to rate: a complete answer from the documents, kept on disk.
 
     Refusals, lines that were only noted and what the chatbot says of itself are not answers. An answer that
@@ -56,7 +56,7 @@ def is_ratable(given: Given) -> bool:
     return kept and answer.answered and not answer.error and answer.from_documents
 
 
-def draw_under(given: Given, context: AppContext) -> None:
+def draw_under(given: DeliveredAnswer, context: AppContext) -> None:
     """Draws the row: two verdicts if there is something to rate, with the given one marked, copy and audit
     file.
     """
@@ -170,7 +170,7 @@ def _change(place: tuple[str, int], change: Callable[[], object]) -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _draw_audit(given: Given, context: AppContext) -> None:
+def _draw_audit(given: DeliveredAnswer, context: AppContext) -> None:
     """Draws the button, except below what is not an answer from the documents.
 
     The file is made when the button is pressed, which disturbs nothing on the page.
@@ -182,7 +182,7 @@ def _draw_audit(given: Given, context: AppContext) -> None:
     draw_download("Audit file", context.downloads, f"audit-file-{given.number}", download, said=AUDIT)
 
 
-def _making(given: Given, chatbot: Chatbot) -> Callable[[], bytes]:
+def _making(given: DeliveredAnswer, chatbot: Chatbot) -> Callable[[], bytes]:
     """Returns the function that makes the file.
 
     It runs in a thread without a session, so everything it needs of this one is read now.

@@ -31,11 +31,11 @@ from ingestion.reading.annotations import (
 )
 from ingestion.reading.formats import ATTACHED, OF_ITS_OWN, is_named_like_a_document
 from ingestion.reading.hidden_layers import has_hidden_layers
+from ingestion.reading.hidden_text import UNCHECKED, ShownPage, kept_of, told, unseen_of
 from ingestion.reading.image_areas import finest, picture_places, shows_chart
 from ingestion.reading.letters import with_plain_words, with_raised_marks
 from ingestion.reading.page_objects import PageObjects, around_spans, corners_of
 from ingestion.reading.reading_order import in_reading_order
-from ingestion.reading.seen import UNCHECKED, ShownPage, kept_of, told, unseen_of
 from ingestion.records import BESIDE, DocumentInfo, Page, Place, Rect, Span, Word, turn_back
 from ingestion.tables.ruling_lines import THICKEST, Rules, drawn_rules
 

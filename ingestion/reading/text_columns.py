@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain, groupby, pairwise, product
 from statistics import median
 
-from ingestion.records import Across, Down, Rect, Word, around_words
+from ingestion.records import HorizontalExtent, Rect, VerticalExtent, Word, around_words
 
 __all__ = ["in_columns"]
 
@@ -40,7 +40,7 @@ ENDS = ".;:!?"
 
 
 @dataclass(slots=True)
-class _Piece(Across, Down):
+class _Piece(HorizontalExtent, VerticalExtent):
     """Words of one line that stand together. line: its number."""
 
     words: list[Word]

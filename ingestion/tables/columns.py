@@ -11,7 +11,7 @@ from itertools import pairwise
 from ingestion.language.currencies import DRAWN_SIGNS
 from ingestion.language.periods import YEARLESS
 from ingestion.language.scales import WHOLE_SCALE
-from ingestion.records import Across, Word
+from ingestion.records import HorizontalExtent, Word
 from ingestion.tables.lines import Piece, VisualLine, text_piece
 from ingestion.tables.word_kinds import is_period
 
@@ -54,7 +54,7 @@ WIDE = 0.9
 
 
 @dataclass(slots=True)
-class Column(Across):
+class Column(HorizontalExtent):
     """One column of a table.
 
     x0, x1: sides of its values without currency set apart.

@@ -9,7 +9,7 @@ from itertools import combinations, product
 from operator import itemgetter
 
 from ingestion.language.periods import YEARLESS
-from ingestion.records import Across, Down
+from ingestion.records import HorizontalExtent, VerticalExtent
 from ingestion.tables.captions import CAPTION, bracketed_units, caption_of, is_bare_unit, is_unit
 from ingestion.tables.columns import Column, counts_up, parted
 from ingestion.tables.lines import INK, Lines, Piece, VisualLine
@@ -98,7 +98,7 @@ def _are_years(pieces: Sequence[Piece]) -> bool:
 
 
 @dataclass(slots=True)
-class _Head(Across, Down):
+class _Head(HorizontalExtent, VerticalExtent):
     """One head as printed, in one line or several.
 
     core: the (first, last) column that it stands over itself.

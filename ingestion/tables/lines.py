@@ -10,7 +10,7 @@ from itertools import chain, compress
 from statistics import median
 
 from ingestion.language.numbers import stated_mark
-from ingestion.records import Across, Cell, Down, Rect, Row, Word, around_words
+from ingestion.records import Cell, HorizontalExtent, Rect, Row, VerticalExtent, Word, around_words
 from ingestion.tables.word_kinds import (
     BROKEN,
     GROUP,
@@ -69,7 +69,7 @@ _Placed = tuple[float, float, Word]
 
 
 @dataclass(slots=True)
-class Piece(Across):
+class Piece(HorizontalExtent):
     """Words that stand together on a line.
 
     words: from left to right.
@@ -114,7 +114,7 @@ def _span_of(words: Sequence[Word]) -> tuple[int, int]:
 
 
 @dataclass(slots=True)
-class VisualLine(Down):
+class VisualLine(VerticalExtent):
     """What stands at one height.
 
     pieces: from left to right.

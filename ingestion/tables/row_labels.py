@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 from statistics import median_high
 
-from ingestion.records import Across, Down, Row, Word
+from ingestion.records import HorizontalExtent, Row, VerticalExtent, Word
 from ingestion.tables.captions import NOTE, is_unit
 from ingestion.tables.columns import Column, label_of
 from ingestion.tables.lines import Lines, Piece, VisualLine, join, row_of, text_piece
@@ -40,7 +40,7 @@ LEADER = re.compile(r"[.…·_]{3,}$")
 
 
 @dataclass(slots=True)
-class _Item(Across, Down):
+class _Item(HorizontalExtent, VerticalExtent):
     """A line of a table, or several joined.
 
     label: its text.

@@ -112,7 +112,7 @@ def _names_of(asked: Understanding, sources: Mapping[str, Hit], first: Hit) -> f
 
 def _operands(
     operation: Operation, asked: Understanding, sources: Mapping[str, Hit], named: frozenset[str]
-) -> list[_Found]:
+) -> list[_RowMatch]:
     """The rows that the operation needs; [] where one is in doubt."""
     query = _RowQuery(named, tuple(_periods(asked)))
     found = (
@@ -134,7 +134,7 @@ def by_row(key: str, sources: Mapping[str, Hit], table: Table, row: Row, asked: 
     """
     question = asked.reading
     hit = sources[key]
-    found = _Found(key, hit, table, row, question.terms)
+    found = _RowMatch(key, hit, table, row, question.terms)
     try:
         times = _times(asked, found)
         if not _is_about(hit, table, row, asked):
@@ -158,7 +158,7 @@ def by_row(key: str, sources: Mapping[str, Hit], table: Table, row: Row, asked: 
     return f"{verdict} {sentence}" if verdict and sentence else ""
 
 
-def _has_twin(found: _Found, sources: Mapping[str, Hit], times: Sequence[Period]) -> bool:
+def _has_twin(found: _RowMatch, sources: Mapping[str, Hit], times: Sequence[Period]) -> bool:
     """Whether the document has another row of this name with other figures, and the question means either.
 
     It means one where it has a word of its section or caption that the other has not.
@@ -200,7 +200,7 @@ def _periods(asked: Understanding) -> list[Period]:
     return [periods[key] for key in sorted(periods)]
 
 
-def _times(asked: Understanding, found: _Found) -> list[Period]:
+def _times(asked: Understanding, found: _RowMatch) -> list[Period]:
     """The periods asked for, in order.
 
     Where the only one is what another is compared with, the same of the row's newest year is added.
@@ -223,7 +223,7 @@ class _NoCellError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _RowMatch:
     """A row of a table on a page.
 
     key: citation key of the page.
@@ -307,14 +307,14 @@ def _label_terms(row: Row) -> frozenset[str]:
     return frozenset(term for term in terms(row.label) if not term[0].isdigit())
 
 
-def _rows(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_Found]:
+def _rows(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_RowMatch]:
     """The row of each topic; [] where one has none, or two have the same."""
     found = [row for topic in topics if (row := _row(topic, sources, query))]
     distinct = {id(operand_row.row) for operand_row in found}
     return found if len(distinct) == len(topics) else []
 
 
-def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_Found]:
+def _part_and_total(topics: Sequence[str], sources: Mapping[str, Hit], query: _RowQuery) -> list[_RowMatch]:
     """The row of the part, and the total of its table that the whole's words name; [] without either.
 
     The total is a row below that is called so, or else one that the rows of its block add up to.
@@ -357,7 +357,7 @@ def _is_total_of(row: Row, asked: frozenset[str]) -> bool:
     return bool(rest) and rest <= asked
 
 
-def _adds_up(part: _Found, at: int, place: int) -> bool:
+def _adds_up(part: _RowMatch, at: int, place: int) -> bool:
     """Whether a row below a part's is the sum of the rows above it, the part's among them.
 
     The figures are those of the newest year's column, else the first. at, place: of the part and of the row
@@ -383,7 +383,7 @@ def _adds_up(part: _Found, at: int, place: int) -> bool:
     return False
 
 
-def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | None:
+def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _RowMatch | None:
     """The row that a topic's words name best.
 
     None where they name none, or another row with other figures nearly as well.
@@ -407,7 +407,7 @@ def _row(topic: str, sources: Mapping[str, Hit], query: _RowQuery) -> _Found | N
     return best
 
 
-def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple[float, _Found]]:
+def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple[float, _RowMatch]]:
     """The rows that may be meant, each with its score."""
     for key, hit in sources.items():
         tables = list(map(by_year, hit.tables))
@@ -423,7 +423,7 @@ def _scored_rows(query: _RowQuery, sources: Mapping[str, Hit]) -> Iterator[tuple
             if query.within and query.within.isdisjoint(around | _row_terms([table])):
                 continue
             for at, row in enumerate(table.rows):
-                found = _Found(key, hit, table, row, words)
+                found = _RowMatch(key, hit, table, row, words)
                 above = around
                 if not labels.isdisjoint(query.asked - around - _own_terms(row)):
                     above |= _total_terms(found, at)
@@ -439,7 +439,7 @@ def _text_above(hit: Hit, table: Table) -> str:
     return hit.page_text[max(ends, default=0) : max(top, 0)]
 
 
-def _total_terms(found: _Found, at: int) -> frozenset[str]:
+def _total_terms(found: _RowMatch, at: int) -> frozenset[str]:
     """The terms of the totals below a row, which say what it is a part of: "net cost" of "education"."""
     rows = found.table.rows
     totals = [rows[place].label for place in range(at + 1, len(rows)) if _adds_up(found, at, place)]
@@ -464,7 +464,7 @@ def _score_among(
     return _score(row, query.words, query.asked, around | said)
 
 
-def _is_same(candidate: _Found, other: _Found, periods: Iterable[Period]) -> bool:
+def _is_same(candidate: _RowMatch, other: _RowMatch, periods: Iterable[Period]) -> bool:
     """Whether two rows state the same figures of some periods, though one may state them rounded."""
     pairs = []
     for period in periods or map(of_year, {*candidate.years} & {*other.years}):
@@ -513,7 +513,7 @@ def _score(row: Row, words: frozenset[str], asked: frozenset[str], around: froze
 _WorkedOut = tuple[str, Sequence[FoundCell]]
 
 
-def _pair(rows: Sequence[_Found], times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
+def _pair(rows: Sequence[_RowMatch], times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
     """(earlier, later) of one row, or (subtrahend, minuend) of two in one period."""
     if len(rows) == 2:
         minuend, subtrahend = _cells_of_one_period(rows, times)
@@ -529,12 +529,12 @@ def _pair(rows: Sequence[_Found], times: Sequence[Period]) -> tuple[FoundCell, F
     return before, after
 
 
-def _bound_cell(rows: Sequence[_Found], times: Sequence[Period]) -> FoundCell:
+def _bound_cell(rows: Sequence[_RowMatch], times: Sequence[Period]) -> FoundCell:
     """The first row's figure that is held against an amount. Raises _NoCellError."""
     return rows[0].limit() or _cells_of_one_period(rows, times)[0]
 
 
-def _cells_of_one_period(rows: Sequence[_Found], times: Sequence[Period]) -> list[FoundCell]:
+def _cells_of_one_period(rows: Sequence[_RowMatch], times: Sequence[Period]) -> list[FoundCell]:
     """The figure of each row in the one period. Raises _NoCellError, also where they do not go together."""
     years = set.intersection(*(set(row.years) for row in rows))
     if len(times) > 1 or not (times or years):
@@ -575,7 +575,7 @@ def _head_terms(cell: FoundCell, *, dated: bool) -> frozenset[str]:
     return frozenset((*months, *terms(rest)))
 
 
-def _change(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _change(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     before, after = as_amounts(*_pair(rows, times))
     if len(rows) == 1:
         line = moved(before, after)
@@ -584,7 +584,7 @@ def _change(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     return line, [after, before]
 
 
-def _verdict(question: QuestionReading, kind: str, rows: Sequence[_Found], times: Sequence[Period]) -> str:
+def _verdict(question: QuestionReading, kind: str, rows: Sequence[_RowMatch], times: Sequence[Period]) -> str:
     """Yes or no, where the question asks whether a row's figure rose or fell, or is above an amount."""
     first = rows[0]
     if is_other(first.row.label, question):
@@ -601,13 +601,13 @@ def _verdict(question: QuestionReading, kind: str, rows: Sequence[_Found], times
     return by_move(question, earlier, later)
 
 
-def _stated(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _stated(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     cell = _bound_cell(rows, times)
     sentence = in_a_sentence(cell.label, [(stated_value(cell), cell.head)])
     return f"{sentence} [{cell.key}]", [cell]
 
 
-def _planned_and_actual(found: _Found, times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
+def _planned_and_actual(found: _RowMatch, times: Sequence[Period]) -> tuple[FoundCell, FoundCell]:
     """A row's figures of a period, as they were meant to be and as they were. Raises _NoCellError."""
     period = replace(times[-1], basis="") if times else of_year(max(found.years))
     heads = enumerate(found.table.heads)
@@ -624,20 +624,20 @@ def _planned_and_actual(found: _Found, times: Sequence[Period]) -> tuple[FoundCe
     return plan, actual
 
 
-def _plan(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _plan(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     plan, actual = _planned_and_actual(rows[0], times)
     name = f"{actual.label}, {short_head(actual.head)} less {short_head(plan.head)}"
     return difference(name, plan, actual), [actual, plan]
 
 
-def _growth(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _growth(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     change = _change(rows, times)
     if not change[0].endswith("%."):
         raise _NoCellError
     return change
 
 
-def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _mean(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     span = range(times[0].end_year, times[-1].end_year + 1) if times else ()
     cells = _several(rows[0].cells([of_year(year) for year in span]))
     mean, formula = mean_of(list(map(operand_of, cells)))
@@ -646,7 +646,7 @@ def _mean(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
     return f"{name}: {formula} = {number_text(mean, MEAN_DECIMALS)}{unit}.", cells
 
 
-def _sum(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _sum(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     if len(rows) == 2:
         cells = _cells_of_one_period(rows, times)
     else:
@@ -665,7 +665,7 @@ def _several(cells: list[FoundCell]) -> list[FoundCell]:
     return cells
 
 
-def _share(rows: Sequence[_Found], times: Sequence[Period]) -> _WorkedOut:
+def _share(rows: Sequence[_RowMatch], times: Sequence[Period]) -> _WorkedOut:
     cells = part, whole = _cells_of_one_period(rows, times)
     share, formula = worked_out("100 * a / b", cells)
     if part.percent or not 0 <= share <= WHOLE:

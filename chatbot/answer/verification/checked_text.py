@@ -12,8 +12,8 @@ from chatbot.answer.citations.shown_keys import short_key, with_key, with_short_
 from chatbot.answer.citations.shown_orders import instructs_by_name
 from chatbot.answer.verification.figure_proof import printed_figures, prove_calculations
 from chatbot.answer.verification.located import LocatedQuote
-from chatbot.answer.verification.program_half import figures_known
-from chatbot.answer.verification.proof import Judged, judge
+from chatbot.answer.verification.mechanical_checks import figures_known
+from chatbot.answer.verification.proof import JudgedStatement, judge
 from chatbot.answer.verification.reading_call import StatementReading
 from chatbot.answer.verification.statements import MOST_STATEMENTS, statements_of
 from chatbot.evidence.page import page_of
@@ -85,7 +85,9 @@ def check_statements(text: str, prompt: Prompt, reading: StatementReading | None
     return CheckedText(with_short_keys(whole, prompt), citations, numbers, tuple(statements))
 
 
-def judged_statements(text: str, prompt: Prompt, reading: StatementReading | None = None) -> list[Judged]:
+def judged_statements(
+    text: str, prompt: Prompt, reading: StatementReading | None = None
+) -> list[JudgedStatement]:
     """The statements of a model's answer with what is proven of each. text: with whole keys."""
     views = {key: page_of(hit) for key, hit in prompt.sources.items()}
     orders = frozenset(
@@ -112,10 +114,10 @@ def judged_statements(text: str, prompt: Prompt, reading: StatementReading | Non
         for number, one in enumerate(giving_way(looked_at), 1)
     ]
     pictured = frozenset(prompt.pictured)
-    return [*(_from_picture(one, pictured) for one in judged), *map(Judged, others)]
+    return [*(_from_picture(one, pictured) for one in judged), *map(JudgedStatement, others)]
 
 
-def _from_picture(one: Judged, pictured: frozenset[str]) -> Judged:
+def _from_picture(one: JudgedStatement, pictured: frozenset[str]) -> JudgedStatement:
     """A statement that nothing but the picture of a page it cites can bear out is so marked."""
     denied = one.misquoted or one.verdict == "contradicted"
     if one.mark != "not_found" or denied or pictured.isdisjoint(one.statement.keys):
@@ -128,7 +130,7 @@ def _from_picture(one: Judged, pictured: frozenset[str]) -> Judged:
 
 
 def _citations(
-    text: str, starts: Sequence[int], judged: Sequence[Judged], prompt: Prompt
+    text: str, starts: Sequence[int], judged: Sequence[JudgedStatement], prompt: Prompt
 ) -> tuple[Citation, ...]:
     """A citation for each key of the text, in order. starts: of the statements in it."""
     found = list[Citation]()
@@ -143,7 +145,7 @@ def _citations(
     return tuple(found)
 
 
-def _citation(key: str, hit: Hit, one: Judged | None, prompt: Prompt) -> Citation:
+def _citation(key: str, hit: Hit, one: JudgedStatement | None, prompt: Prompt) -> Citation:
     """The citation of a page for a statement. None for one that stands behind none."""
     quotes = one.quotes if one else ()
     own = next((quote for quote in quotes if quote.key == key), None)
@@ -205,7 +207,7 @@ def at_cells(citation: Citation, hit: Hit, figures: Sequence[Span]) -> Citation:
     return replace(citation, page_label=cells_at(hit.tables, places, hit.page_label))
 
 
-def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
+def _row_of_figure(one: JudgedStatement, key: str, hit: Hit) -> tuple[int, int]:
     """The line of a page that has a figure of a statement, where no quotation is known."""
     for _, proof in one.figures:
         if proof and proof.key == key and proof.start >= 0:
@@ -219,7 +221,7 @@ def _row_of_figure(one: Judged, key: str, hit: Hit) -> tuple[int, int]:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _numbers(one: Judged, prompt: Prompt) -> Iterator[NumberCheck]:
+def _numbers(one: JudgedStatement, prompt: Prompt) -> Iterator[NumberCheck]:
     confirmed = one.mark in CONFIRMED or one.mark == "inference" or one.verdict == "about_sources"
     for figure, proof in one.figures:
         status, reason, formula = "not_checked", one.reason if one.mark == "pictured" else UNPLACED, None
@@ -255,7 +257,7 @@ def _shown_quote(quote: LocatedQuote, hit: Hit) -> StatementQuote:
     return StatementQuote(short_key(quote.key), hit.document, hit.page, " … ".join(parts), *quote.spans[0])
 
 
-def _statement(one: Judged, said: str, added: str, by: str, prompt: Prompt) -> Statement:
+def _statement(one: JudgedStatement, said: str, added: str, by: str, prompt: Prompt) -> Statement:
     keys = one.statement.keys
     if keys:
         status = "cited"

@@ -15,13 +15,13 @@ from chatbot.answer.verification.figure_proof import (
     unread_number,
 )
 from chatbot.answer.verification.located import LocatedQuote, is_passage, locate_quotations
-from chatbot.answer.verification.program_half import Found, look_up, word_for_word
+from chatbot.answer.verification.mechanical_checks import FigureFindings, look_up, word_for_word
 from chatbot.answer.verification.reply import ReadStatement
 from chatbot.answer.verification.statements import AnswerStatement
 from chatbot.evidence.page import PageEvidence, figures_said
 from ingestion.language.numbers import Figure
 
-__all__ = ["Judged", "judge"]
+__all__ = ["JudgedStatement", "judge"]
 
 NOT_QUOTED = "the reader's quotation is not on the page"
 TOO_LITTLE = "the reader quotes a word or two"
@@ -31,7 +31,7 @@ FIGURE_UNPROVEN = "{figure} is not proven by the quotations"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedStatement:
     """A statement with what was found of it.
 
     verdict: the reader's, "" without one.
@@ -64,7 +64,7 @@ def judge(
     instructing: frozenset[str] = frozenset(),
     worked_out: Sequence[str] = (),
     calculations: Sequence[ProvenCalculation] = (),
-) -> Judged:
+) -> JudgedStatement:
     """What is proven of a statement.
 
     read: what the reader says of it, its pages by the keys of `views`; None if no reader was asked, or its
@@ -77,7 +77,7 @@ def judge(
     found = look_up(statement, views, question=question, beside=beside, calculations=calculations)
     if copied:
         marked = "" if copied.key in instructing else "quoted"
-        return Judged(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
+        return JudgedStatement(statement, read.verdict if read else "", marked, (copied,), _places(found), {})
     if read is None:
         return _unread(statement, found)
     located = locate_quotations([(quote.page, quote.text) for quote in read.quotes], views)
@@ -117,7 +117,9 @@ def judge(
     if mark in {"contradicted", "not_found"}:
         doubts, reason = found.doubts, read.difference or reason
     misquoted = bool(found.misquoted)
-    return Judged(statement, read.verdict, mark, quotes, figures, doubts, tuple(quoted), reason, misquoted)
+    return JudgedStatement(
+        statement, read.verdict, mark, quotes, figures, doubts, tuple(quoted), reason, misquoted
+    )
 
 
 def _mark(
@@ -156,14 +158,16 @@ def _mark(
     return ("calculated" if read.verdict == "computed" and calculations else "stated"), ""
 
 
-def _unread(statement: AnswerStatement, found: Found) -> Judged:
+def _unread(statement: AnswerStatement, found: FigureFindings) -> JudgedStatement:
     """What the program alone finds of a statement."""
     if found.doubts:
         reason = next(iter(found.doubts.values()))
         misquoted = bool(found.misquoted)
-        return Judged(statement, "", "not_found", (), _places(found), found.doubts, (), reason, misquoted)
-    return Judged(statement, "", "calculated" if found.is_calculated else "", (), _places(found))
+        return JudgedStatement(
+            statement, "", "not_found", (), _places(found), found.doubts, (), reason, misquoted
+        )
+    return JudgedStatement(statement, "", "calculated" if found.is_calculated else "", (), _places(found))
 
 
-def _places(found: Found) -> tuple[tuple[Figure, ProvenFigure | None], ...]:
+def _places(found: FigureFindings) -> tuple[tuple[Figure, ProvenFigure | None], ...]:
     return tuple(found.figures.items()) if found.figures else ()

@@ -50,7 +50,7 @@ page gives. Reply with one JSON object {"statements": [...]} that has for each s
 # rest is for the reply.
 OVERHEAD, FILLED = 200, 0.6
 # Statements of one call: the reply takes some 300 tokens for each.
-MOST_AT_ONCE = 40
+STATEMENTS_AT_ONCE = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,8 @@ def requests_for(
     """The calls in which an answer's statements are judged.
 
     It is one call, or, where that does not fit into the context (tokens), one for each run of pages that
-    does, the cited ones first; of a long answer each MOST_AT_ONCE statements are judged by themselves, and
-    none behind the first MOST_STATEMENTS.
+    does, the cited ones first; of a long answer each STATEMENTS_AT_ONCE statements are judged by themselves,
+    and none behind the first MOST_STATEMENTS.
 
     sources: by the keys of the answer's prompt. A page that alone does not fit is not sent. nonce: the part
         of the pages' keys that no document could know, drawn if it is not given.
@@ -93,8 +93,8 @@ def requests_for(
     rows = [
         {"number": number, "text": one.text} for number, one in enumerate(statements[:MOST_STATEMENTS], 1)
     ]
-    for first in range(0, len(rows), MOST_AT_ONCE):
-        some = slice(first, first + MOST_AT_ONCE)
+    for first in range(0, len(rows), STATEMENTS_AT_ONCE):
+        some = slice(first, first + STATEMENTS_AT_ONCE)
         cited = {key for statement in statements[some] for key in statement.keys}
         order = sorted(sources, key=lambda key: key not in cited)
         names = {key: f"P{number}-{nonce}" for number, key in enumerate(order, 1)}

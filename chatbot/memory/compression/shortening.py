@@ -20,7 +20,7 @@ from chatbot.records import Compression, Exchange, Recall
 from chatbot.settings import Settings
 from chatbot.store.vector_index import Vectors
 
-__all__ = ["Long", "fit_exchanges", "room_of", "shorten", "threshold_of"]
+__all__ = ["LongConversation", "fit_exchanges", "room_of", "shorten", "threshold_of"]
 
 # Tokens that the rules, the example and each page of a prompt need. Most pages have fewer.
 RULES_TOKENS, PAGE_TOKENS = 800, 800
@@ -40,7 +40,7 @@ Kept = tuple[Spans, Spans]
 
 
 @dataclass(frozen=True, slots=True)
-class Long:
+class LongConversation:
     """A conversation past the threshold.
 
     older: the exchanges before the last ones.
@@ -117,7 +117,7 @@ def _cut(messages: Sequence[Message], ratio: float, question: str, model: str, *
 
 
 def shorten(
-    long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings
+    long: LongConversation, recall: Recall, vectors: Mapping[tuple[str, int], Vectors], settings: Settings
 ) -> tuple[tuple[tuple[str, str], ...], Compression]:
     """(the older exchanges, shortened to what the last ones leave of the target; what was kept and dropped).
 
@@ -160,7 +160,7 @@ def shorten(
 
 
 def _likeliest(
-    long: Long, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]
+    long: LongConversation, recall: Recall, vectors: Mapping[tuple[str, int], Vectors]
 ) -> tuple[list[StoredExchange], int]:
     """(at most MOST_TOKENS of the older exchanges, in order of time; their tokens)."""
     older = long.older

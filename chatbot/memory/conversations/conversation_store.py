@@ -78,7 +78,7 @@ KEPT_DAYS = 7
 # More exchanges than any conversation has.
 ALL = 2**62
 # Questions of one conversation that may be open at the same time, from several tabs.
-MOST_AT_ONCE = 8
+ANSWERS_AT_ONCE = 8
 # Private conversations that were idle for this long are dropped. Otherwise they would stay in memory until
 # the server ends.
 PRIVATE_SECONDS = DAY
@@ -496,7 +496,7 @@ class Conversations:
 
     def window(self, conversation: str, owner: str, size: int = WINDOW) -> list[Exchange]:
         """The last `size` exchanges, oldest first, as prompts show them; without those being written."""
-        latest = self.given(conversation, owner, last=size + MOST_AT_ONCE)
+        latest = self.given(conversation, owner, last=size + ANSWERS_AT_ONCE)
         return [given.exchange for given in latest[-size:]]
 
     def answer(self, conversation: str, number: int, owner: str) -> tuple[Answer, dict[int, str]] | None:

@@ -18,7 +18,7 @@ from chatbot.store import api_keys
 from chatbot.store.catalog import NAME, SCHEMA, Catalog
 from chatbot.store.chroma_server import ChromaServer
 from chatbot.store.copy_files import CopyFiles, prepared
-from chatbot.store.database import Database, Served, open_database, place_of
+from chatbot.store.database import Database, PostgresPlace, open_database, place_of
 from chatbot.store.indexing import Indexes
 from chatbot.store.kept_copies import copy_name, files_of, is_copy, is_kept
 from chatbot.store.lock import StoreLock, release
@@ -229,7 +229,7 @@ def _claimed(stores: Sequence[Settings]) -> Iterator[None]:
         for folder in sorted({store.store for store in stores}):
             held.callback(release, StoreLock(folder / "store.lock"))
         for address in sorted({store.database for store in stores} - {""}):
-            database = open_database(Served(address, CLAIMING), SCHEMA)
+            database = open_database(PostgresPlace(address, CLAIMING), SCHEMA)
             held.enter_context(closing(database))
             _claim(database, address)
         yield

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from chatbot.api import caller, comparison_routes
-from chatbot.api.caller import MOST_AT_ONCE
+from chatbot.api.caller import REQUESTS_AT_ONCE
 from tests.chatbot.api.conftest import QUESTION, RULES, Api
 from tests.shared_servers import until
 
@@ -57,12 +57,12 @@ def test_what_takes_long_leaves_threads_to_others(
 
     monkeypatch.setattr(place, work, slow)
     with api.client("ask") as one, api.client("manage") as other, ThreadPoolExecutor(20) as threads:
-        mine = [threads.submit(ask, one) for _ in range(MOST_AT_ONCE + 2)]
-        until(lambda: len(begun) == MOST_AT_ONCE)
+        mine = [threads.submit(ask, one) for _ in range(REQUESTS_AT_ONCE + 2)]
+        until(lambda: len(begun) == REQUESTS_AT_ONCE)
         yours = threads.submit(ask, other)
-        until(lambda: len(begun) == MOST_AT_ONCE + 1)
+        until(lambda: len(begun) == REQUESTS_AT_ONCE + 1)
         go.set()
-        assert [done.result() for done in (*mine, yours)] == [200] * (MOST_AT_ONCE + 3)
+        assert [done.result() for done in (*mine, yours)] == [200] * (REQUESTS_AT_ONCE + 3)
 
 
 def test_comparisons_of_a_caller_wait_while_others_are_answered(
@@ -76,18 +76,18 @@ def test_comparisons_of_a_caller_wait_while_others_are_answered(
         return []
 
     monkeypatch.setattr(comparison_routes, "compared_lines", compared)
-    monkeypatch.setattr(caller, "MOST_WAITING", MOST_AT_ONCE + 2)
+    monkeypatch.setattr(caller, "MOST_WAITING", REQUESTS_AT_ONCE + 2)
 
     def compare(client: httpx.Client) -> int:
         return client.post("/api/v1/compare", json=BODY).status_code
 
     with api.client("ask") as one, api.client("manage") as other, ThreadPoolExecutor(20) as threads:
-        mine = [threads.submit(compare, one) for _ in range(MOST_AT_ONCE + 2)]
-        until(lambda: len(begun) == MOST_AT_ONCE)
+        mine = [threads.submit(compare, one) for _ in range(REQUESTS_AT_ONCE + 2)]
+        until(lambda: len(begun) == REQUESTS_AT_ONCE)
         yours = threads.submit(compare, other)
         until(lambda: len(set(begun)) == 2)
         until(lambda: one.post("/api/v1/compare", json=BODY, timeout=5).status_code == 429)
-        assert len(begun) == MOST_AT_ONCE + 1
+        assert len(begun) == REQUESTS_AT_ONCE + 1
         go.set()
-        assert [done.result() for done in (*mine, yours)] == [200] * (MOST_AT_ONCE + 3)
+        assert [done.result() for done in (*mine, yours)] == [200] * (REQUESTS_AT_ONCE + 3)
         assert compare(one) == 200

@@ -11,8 +11,8 @@ from dataclasses import replace
 import pytest
 
 from chatbot.app.running_questions import (
-    MOST_AT_ONCE,
     MOST_OF_OWNER,
+    QUESTIONS_AT_ONCE,
     STOP_SECONDS,
     Asking,
     RunningQuestions,
@@ -22,7 +22,7 @@ from chatbot.errors import BusyError, QuestionError
 from chatbot.memory.conversations.conversation_store import StoredExchange
 from chatbot.records import Answer, Event, Notice, Stage, Token
 from chatbot.store.catalog import NAME, SCHEMA
-from chatbot.store.database import Served, open_database
+from chatbot.store.database import PostgresPlace, open_database
 from chatbot.store.jobs import SharedJobs
 from tests.shared_servers import until
 
@@ -332,7 +332,7 @@ def test_closing_stops_what_is_on_its_way() -> None:
 
 
 def test_an_answer_is_stopped_from_another_server(served: str) -> None:
-    rows = SharedJobs(open_database(Served(served, NAME), SCHEMA))
+    rows = SharedJobs(open_database(PostgresPlace(served, NAME), SCHEMA))
     script = Scripted(Stage("answering"), Token("Three "), Token("per cent."), ANSWER)
     writing, other = RunningQuestions(script, rows), RunningQuestions(script, rows)
     asking = writing.ask(Ask("How much?", conversation="c", owner="me"))
@@ -356,7 +356,7 @@ def test_an_answer_is_stopped_from_another_server(served: str) -> None:
 def test_one_owner_does_not_keep_others_waiting() -> None:
     script = Scripted(Token("Three "), ANSWER)
     running = RunningQuestions(script)
-    mine = [running.ask(Ask("How much?", owner="me")) for _ in range(MOST_AT_ONCE + 1)]
+    mine = [running.ask(Ask("How much?", owner="me")) for _ in range(QUESTIONS_AT_ONCE + 1)]
     until(lambda: len(script.asked) == MOST_OF_OWNER)
     other = running.ask(Ask("How much?", owner="you"))
     until(lambda: len(script.asked) == MOST_OF_OWNER + 1)
@@ -372,9 +372,9 @@ def test_one_owner_does_not_keep_others_waiting() -> None:
 def answer_all_at_once() -> None:
     script = Scripted(Token("Three "), ANSWER)
     running = RunningQuestions(script)
-    asked = [running.ask(Ask("How much?", owner=str(number))) for number in range(MOST_AT_ONCE)]
-    until(lambda: len(script.asked) == MOST_AT_ONCE)
-    script.go.release(MOST_AT_ONCE)
+    asked = [running.ask(Ask("How much?", owner=str(number))) for number in range(QUESTIONS_AT_ONCE)]
+    until(lambda: len(script.asked) == QUESTIONS_AT_ONCE)
+    script.go.release(QUESTIONS_AT_ONCE)
     for asking in asked:
         finish(asking)
 

@@ -69,7 +69,7 @@ def test_how_a_conversation_is_shortened_can_be_chosen_for_a_question(make: Make
 
         def earlier(**choices: bool | float) -> list[str]:
             ask = Ask("Where do penguins live?", conversation="talk", compression=tuple(choices.items()))
-            return [text for _, text in chatbot.lending.before(ask, ask.question, None).earlier]
+            return [text for _, text in chatbot.memory_context.before(ask, ask.question, None).earlier]
 
         by_question = " ".join(earlier(compression_ratio=0.5))
         by_words = " ".join(earlier(compression_ratio=0.5, seed_scoring=True))

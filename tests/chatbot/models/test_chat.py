@@ -22,7 +22,7 @@ import pytest
 from chatbot.errors import ModelError
 from chatbot.models import endpoints
 from chatbot.models.addresses import endpoint_host
-from chatbot.models.chat import LLM, Anew, Reply, SpentError, make_model
+from chatbot.models.chat import LLM, ReplacementText, Reply, SpentError, make_model
 from chatbot.models.endpoint_errors import clean_text
 from chatbot.models.endpoints import check_endpoint
 from chatbot.models.openai_chat import OpenAIModel
@@ -225,7 +225,7 @@ def test_thoughts_without_a_begin_are_held_back_from_then_on() -> None:
     with Provider([Say(said), Say(said), Say(["It", " fell."]), Say(["It", " fell."])]) as provider:
         first = list(ask(model_for(provider)))
         assert first[0] == "So it"
-        assert isinstance(first[1], Anew)
+        assert isinstance(first[1], ReplacementText)
         assert list(ask(model_for(provider))) == ["It was", " 3."]
         assert list(ask(model_for(provider))) == ["It fell."], "it does not think any more"
         assert list(ask(model_for(provider))) == ["It", " fell."]

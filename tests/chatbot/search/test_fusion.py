@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from chatbot.errors import ModelError, QuestionError
 from chatbot.search.fusion import (
+    EMBEDDINGS_AT_ONCE,
     MEANS,
-    MOST_AT_ONCE,
     STRATEGIES,
     Fused,
     LongQuery,
@@ -241,21 +241,21 @@ def test_average_searches_once_with_all_the_words() -> None:
 
 
 def test_the_searches_of_one_query_run_at_the_same_time() -> None:
-    together = threading.Barrier(MOST_AT_ONCE)
+    together = threading.Barrier(EMBEDDINGS_AT_ONCE)
 
     def search(asked: QueryChunk, n: int) -> list[tuple[int, float]]:
         together.wait(timeout=10)  # broken, and so an error, where fewer searches are under way
         return [(asked.index or 0, 1.0)]
 
-    query = query_of(*SUBJECTS[:MOST_AT_ONCE])
+    query = query_of(*SUBJECTS[:EMBEDDINGS_AT_ONCE])
     done: list[tuple[int, int]] = []
 
     def note(step: int, steps: int) -> None:
         done.append((step, steps))
 
     found = search_chunks(query, search, strategy="per_chunk", n=9, progress=note)
-    assert keys_of(found) == list(range(MOST_AT_ONCE))
-    assert done == [(step, MOST_AT_ONCE) for step in range(1, MOST_AT_ONCE + 1)]
+    assert keys_of(found) == list(range(EMBEDDINGS_AT_ONCE))
+    assert done == [(step, EMBEDDINGS_AT_ONCE) for step in range(1, EMBEDDINGS_AT_ONCE + 1)]
 
 
 def test_a_search_that_fails_and_an_unknown_strategy_are_told() -> None:

@@ -19,8 +19,8 @@ from chatbot.store.database import (
     Database,
     EarlierStoreError,
     NewerStoreError,
+    PostgresPlace,
     Schema,
-    Served,
     open_database,
     place_of,
 )
@@ -208,7 +208,7 @@ def test_keys_of_the_api_are_kept(tmp_path: Path) -> None:
 
 def test_an_address_chooses_the_place(tmp_path: Path, engine: str) -> None:
     place = place_of(settings_at(tmp_path), "catalog")
-    assert isinstance(place, Served if engine == "postgres" else Path)
+    assert isinstance(place, PostgresPlace if engine == "postgres" else Path)
     assert "dbname" not in repr(place)
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chatbot.store import postgres_words
-from chatbot.store.database import Served, open_database
+from chatbot.store.database import PostgresPlace, open_database
 from chatbot.store.keyword_index import KeywordIndex
 from chatbot.store.postgres_words import WORDS, FoundWord, PostgresWords
 from chatbot.store.word_index import WordIndex
@@ -17,7 +17,7 @@ from chatbot.store.word_index import WordIndex
 
 def on_postgres(address: str) -> PostgresWords:
     """The index in a database."""
-    return PostgresWords(open_database(Served(address, "words"), WORDS))
+    return PostgresWords(open_database(PostgresPlace(address, "words"), WORDS))
 
 
 @pytest.fixture(params=["files", "Postgres"])

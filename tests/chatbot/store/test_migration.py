@@ -30,7 +30,7 @@ from chatbot.service import Chatbot
 from chatbot.settings import Settings
 from chatbot.store.api_keys import open_api_keys
 from chatbot.store.catalog import SCHEMA, Catalog
-from chatbot.store.database import Served, open_database, place_of
+from chatbot.store.database import PostgresPlace, open_database, place_of
 from chatbot.store.kept_copies import files_of
 from chatbot.store.library import Upload
 from chatbot.store.migration import table_copying
@@ -318,7 +318,7 @@ def test_a_server_or_another_migration_is_refused(
         pytest.raises(StoreError, match="A server or a command uses the database"),
     ):
         migrate(source, target)
-    with closing(open_database(Served(served, "catalog"), SCHEMA)) as other:
+    with closing(open_database(PostgresPlace(served, "catalog"), SCHEMA)) as other:
         other.claim("migration")
         with pytest.raises(StoreError, match="Another migration uses the database"):
             migrate(source, target)

@@ -28,7 +28,7 @@ from chatbot.memory.signals.signal_layer import options_in
 from chatbot.settings import Settings
 from chatbot.store import postgres_database
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import NewerStoreError, Schema, Served
+from chatbot.store.database import NewerStoreError, PostgresPlace, Schema
 from chatbot.store.jobs import work_of
 from chatbot.store.postgres_database import PostgresDatabase
 from chatbot.store.postgres_faults import as_store_error
@@ -46,7 +46,7 @@ def free_port() -> int:
 
 
 def opened(address: str, schema: Schema = SCHEMA) -> PostgresDatabase:
-    return PostgresDatabase(Served(address, "items"), schema)
+    return PostgresDatabase(PostgresPlace(address, "items"), schema)
 
 
 @pytest.fixture
@@ -243,7 +243,7 @@ def test_an_address_that_cannot_be_read_is_quoted_nowhere(address: str) -> None:
     with pytest.raises(StoreError, match="FINPOLICY_DATABASE_URL") as raised:
         opened(address)
     assert PASSWORD not in str(raised.value) + raised.value.hint + repr(Settings(database=address))
-    assert PASSWORD not in repr(Served(address, "catalog"))
+    assert PASSWORD not in repr(PostgresPlace(address, "catalog"))
 
 
 def test_nothing_that_listens_is_named() -> None:
@@ -273,7 +273,7 @@ def test_work_of_others_is_left_to_them_until_they_end(served: str) -> None:
 
 
 def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
-    place = Served(served, "catalog")
+    place = PostgresPlace(served, "catalog")
     with closing(Catalog(place)) as one, closing(Catalog(place)) as other:
         version = one.begin("Rules.pdf", "a" * 64, None)
         job = one.wait("Other.pdf", "b" * 64)
@@ -414,9 +414,9 @@ def test_the_address_decides_on_tls_and_an_expired_certificate_is_named(
         assert database.read("select ssl from pg_stat_ssl where pid = pg_backend_pid()") == [(True,)]
     # It is an earlier Postgres than the package's, so all tables are made in it too.
     address = over_network(encrypting, sslmode="require")
-    with closing(Catalog(Served(address, "catalog"))) as catalog:
+    with closing(Catalog(PostgresPlace(address, "catalog"))) as catalog:
         assert catalog.documents() == []
-    with closing(MemoryDatabase(Served(address, "memory"))) as memories:
+    with closing(MemoryDatabase(PostgresPlace(address, "memory"))) as memories:
         memories.prepare(items.TABLES)
         memories.prepare(conversation_store.TABLES)
     trusted = str(reachable / "encrypting" / "data" / "own.crt")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chatbot.app.running_questions import Given
+from chatbot.app.running_questions import DeliveredAnswer
 from chatbot.asking.question import Ask
 from chatbot.records import Answer
 from chatbot.service import Chatbot
@@ -41,7 +41,7 @@ def test_a_protected_page_is_in_the_file_of_the_session_that_has_its_password(
     for password in ("sesame", None):
         monkeypatch.setattr(overlay, "password_for", lambda version, given=password: given)
         for number in (answer.exchange or 0, -1):  # kept, and not kept
-            make = ratings._making(Given(number, answer), chatbot)
+            make = ratings._making(DeliveredAnswer(number, answer), chatbot)
             data = make()
             drawn, refused = b"data:image/png" in data, b"needs its password" in data
             assert drawn == (password is not None)

@@ -16,7 +16,7 @@ from streamlit.testing.v1 import AppTest
 
 from chatbot.app.app_context import AppContext
 from chatbot.app.file_import import FileImport
-from chatbot.app.running_questions import Given
+from chatbot.app.running_questions import DeliveredAnswer
 from chatbot.asking.question import Ask
 from chatbot.errors import StoreError
 from chatbot.memory.cases import case_tab as memory_cases
@@ -207,7 +207,7 @@ def test_what_is_no_answer_has_no_buttons(context: AppContext, store: Conversati
 )
 def test_what_can_be_rated(changes: dict[str, object], number: int, ratable: bool) -> None:
     answer = Answer("?", "?", "Said.", True, conversation="mine")
-    given = Given(number, replace(answer, **changes))  # type: ignore[arg-type]
+    given = DeliveredAnswer(number, replace(answer, **changes))  # type: ignore[arg-type]
     assert is_ratable(given) == ratable
 
 

@@ -11,7 +11,7 @@ from chatbot.app.app_context import AppContext
 from chatbot.memory.conversations.conversation_store import Conversations
 from chatbot.memory.memory_database import MemoryDatabase
 from chatbot.records import Answer
-from chatbot.store.database import Served
+from chatbot.store.database import PostgresPlace
 from tests.pages import ME, click, keys, open_context, shown, visit
 
 WRITING = "Another server is writing this answer"
@@ -26,7 +26,7 @@ def begin(other: Conversations, question: str) -> int:
 
 
 def check(context: AppContext, served: str) -> None:
-    database = MemoryDatabase(Served(served, "memory"))
+    database = MemoryDatabase(PostgresPlace(served, "memory"))
     other = Conversations(database)
     number = begin(other, "How much?")
     app = visit(conversation="talk")

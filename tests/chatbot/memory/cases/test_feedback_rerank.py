@@ -393,11 +393,11 @@ def test_a_thumb_down_puts_no_older_edition_in_front_and_is_told(make: Make, tmp
     second = next(one for one in before.considered if one.document == "Reserve Policy 2019.pdf")
     asked = Ask(question, conversation=talk, owner="me")
     vector = chatbot.library.embedder.embed([question])[0]
-    unrated = chatbot.lending.rated(asked, question, vector)
+    unrated = chatbot.memory_context.rated(asked, question, vector)
     assert not unrated.weights
     assert not unrated.is_older(second, first), "nothing is looked up where nothing was rated"
     add_wrong(chatbot, question, first)
-    rated = chatbot.lending.rated(asked, question, vector)
+    rated = chatbot.memory_context.rated(asked, question, vector)
     assert rated.is_older(second, first)
     assert not rated.is_older(first, second)
     answer, events = ask(chatbot, question, talk)

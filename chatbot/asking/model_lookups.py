@@ -24,7 +24,7 @@ from chatbot.tools.tool_texts import ServerTool
 from ingestion.invisible_characters import one_line
 from ingestion.prompt_injection.injections import find_instructions
 
-__all__ = ["MOST_CALLS", "Looking", "reach"]
+__all__ = ["MOST_CALLS", "LookupSession", "reach"]
 
 # Calls of one answer, and seconds in which a call may begin.
 MOST_CALLS, MOST_SECONDS = 8, 60.0
@@ -52,7 +52,7 @@ CHARTS = " A page with a chart and little text comes as a picture too: read the 
 ENOUGH = "No more calls: write the answer now."
 
 
-class Looking:
+class LookupSession:
     """What the model of one question may look up, and what came of it.
 
     prompt: with all sources so far. rounds: the calls so far.

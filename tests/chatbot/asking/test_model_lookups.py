@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chatbot.asking.looking import MOST_CALLS, MOST_SECONDS
+from chatbot.asking.model_lookups import MOST_CALLS, MOST_SECONDS
 from chatbot.asking.question import Ask
 from chatbot.errors import NotFoundError
 from chatbot.lookup.lookup_forms import LOOKUP_TOOLS, GetPage
@@ -304,7 +304,7 @@ def test_words_far_down_a_page_are_shown_with_what_is_around_them(make: Make, tm
 def test_no_answer_has_more_sources_than_numbers_that_cite_them(
     make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("chatbot.asking.looking.MOST_SOURCES", 4)
+    monkeypatch.setattr("chatbot.asking.model_lookups.MOST_SOURCES", 4)
     pages = [CallTool("get_page", {"document": "Norland.pdf", "page": page}) for page in (1, 2)]
     with asked(make, tmp_path, [*pages, f"{CEILING} [1]."]) as (events, provider):
         assert "[4] Norland.pdf" in told(provider.requests[1])
@@ -323,7 +323,7 @@ def test_calls_of_one_reply_end_with_their_time(
         clock[0] += MOST_SECONDS + 1
         raise NotFoundError("It took too long.", hint="")
 
-    monkeypatch.setattr("chatbot.asking.looking.time", SimpleNamespace(monotonic=lambda: clock[0]))
+    monkeypatch.setattr("chatbot.asking.model_lookups.time", SimpleNamespace(monotonic=lambda: clock[0]))
     monkeypatch.setattr(Lookups, "find_text", slow)
     many = CallTool("find_text", {"document": "Norland.pdf", "words": "roads"}, beside=(SEARCH,) * 3)
     with asked(make, tmp_path, [many, f"{CEILING} [1]."]) as (events, provider):

@@ -24,7 +24,7 @@ from reportlab.lib.colors import black, lightblue, white
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from ingestion.reading import seen
+from ingestion.reading import hidden_text
 from ingestion.reading.pdf import PdfFile
 from ingestion.reading.reader import Reader
 from tests.pdfs import make_scan, named, numbers
@@ -583,7 +583,7 @@ def test_a_page_of_very_many_rules_keeps_what_is_seen_and_no_more(tmp_path: Path
 def test_what_hides_words_by_itself_counts_on_a_page_that_takes_too_long_to_draw(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, draw: Draw
 ) -> None:
-    monkeypatch.setattr(seen, "MOST_SECONDS", -1)
+    monkeypatch.setattr(hidden_text, "MOST_SECONDS", -1)
 
     def with_rules(canvas: Canvas) -> None:
         canvas.saveState()
@@ -594,7 +594,7 @@ def test_what_hides_words_by_itself_counts_on_a_page_that_takes_too_long_to_draw
     text, remarks = read(drawn(tmp_path / "a.pdf", with_rules))
     assert SEEN in text
     assert HIDDEN not in text
-    assert (seen.UNCHECKED in remarks) == (draw not in (TINY, SQUEEZED, beyond_the_page, cropped))
+    assert (hidden_text.UNCHECKED in remarks) == (draw not in (TINY, SQUEEZED, beyond_the_page, cropped))
 
 
 def test_a_page_of_rules_alone_is_not_looked_at_for_text(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from ingestion.language.list_items import without_item
 from ingestion.language.numbers import Figure, same_value
 from ingestion.language.sentences import sentence_spans
 
-__all__ = ["Found", "figures_known", "look_up", "word_for_word"]
+__all__ = ["FigureFindings", "figures_known", "look_up", "word_for_word"]
 
 NOWHERE = "{figure} is on none of the pages"
 NO_RESULT = "{figure} is on none of the pages, and what stands before it does not come to it"
@@ -46,7 +46,7 @@ _ASIDE = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FigureFindings:
     """What the program finds of a statement's figures.
 
     figures: each with the place that states it; None where none does.
@@ -103,7 +103,7 @@ def look_up(
     question: str,
     beside: Sequence[Figure] = (),
     calculations: Sequence[ProvenCalculation] = (),
-) -> Found:
+) -> FigureFindings:
     """The figures of a statement, looked for on all pages.
 
     One that stands on none of them, and may not be worked out from figures of the answer or of rows that the
@@ -160,7 +160,7 @@ def look_up(
     )
     written = [*operands, *(figures[formula.result] for formula in formulas)]
     is_calculated = proven and not doubts and _says_little(text, written)
-    return Found(found, doubts, frozenset(misquoted), is_calculated)
+    return FigureFindings(found, doubts, frozenset(misquoted), is_calculated)
 
 
 def _says_little(text: str, written: Sequence[Figure]) -> bool:
