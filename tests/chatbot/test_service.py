@@ -305,7 +305,9 @@ def language_model() -> Iterator[str]:
 def test_a_real_language_model_streams_and_whatever_it_says_is_checked(
     make: Make, language_model: str
 ) -> None:
-    chatbot = make(chat_model="small", base_url=language_model, answer_tokens=60, context_tokens=1_500)
+    # A model of this size takes minutes to read an answer back.
+    limits = {"answer_tokens": 60, "context_tokens": 1_500, "verify_timeout": 2}
+    chatbot = make(chat_model="small", base_url=language_model, **limits)
     answer, events = ask(chatbot)
     pieces = tokens(events)
     assert len(pieces) > 5

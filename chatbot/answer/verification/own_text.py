@@ -47,7 +47,7 @@ _HEAD_BEFORE = re.compile(r"[(;] ?((?:[^();:]|\([^()]*\)){1,200}): ?\Z")
 _HEAD_BEHIND = re.compile(r" ?\(((?:[^()]|\([^()]*\)){1,200})\)")
 # What ends before the figures of such a sentence and stands around them, up to a formula behind a colon; the
 # marks of notes behind a row's name.
-_VERB = re.compile(r"\s(?:was|were|(?:fell|rose|did not change) from)\s*\Z")
+_VERB = re.compile(r"(?::|\s(?:was|were|(?:fell|rose|did not change) from))\s*\Z")
 _TOLD = re.compile(r"(?:\((?:[^()]|\([^()]*\))*\)|;|\b(?:and|to)\b|[\s.–-])*(?:,[^:]*)?(?::[\s=×/+()–.;-]*)?")
 _NOTES = re.compile(r"(?:\s?\(\w{1,2}\))+$")
 
