@@ -57,7 +57,7 @@ BUDGETS = {
     # Each version knows the languages of its scans.
     # PDFs that were made of files are kept beside them, and what files carry is added.
     # Copies without names of their own take those of an imported archive.
-    "store": 72_300,
+    "store": 72_350,
     "tools": 5_000,
     # The language of scans is chosen.
     "ui": 62_150,

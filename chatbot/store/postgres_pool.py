@@ -77,7 +77,9 @@ class PostgresPool:
             self._room.release()
 
     def connect(self) -> PostgresConnection:
-        """Opens a connection that the pool does not keep."""
+        """Opens a connection that the pool does not keep. Raises StoreError if the pool is closed."""
+        if self._closed:
+            raise ClosedError
         return self._connect(self._seconds)
 
     @contextmanager
@@ -210,7 +212,7 @@ class Claims(Database):
     def __init__(self, name: str, pool: PostgresPool) -> None:
         """name: of the store's schema, which is part of every lock."""
         super().__init__()
-        self._name, self._pool = name, pool
+        self._name, self._pool, self._is_over = name, pool, False
         self._connection: PostgresConnection | None = None
 
     def claim(self, work: str) -> bool:
@@ -251,6 +253,7 @@ class Claims(Database):
         At once: of a connection that is closed the server learns a moment later.
         """
         with self._claiming, suppress(Exception):
+            self._is_over = True
             if self._connection is not None:
                 with self._pool.watched(self._connection), closing(self._connection):
                     self._connection.execute("select pg_advisory_unlock_all()")
@@ -261,6 +264,8 @@ class Claims(Database):
 
     def _ask(self, ask: Callable[[PostgresConnection], T]) -> T:
         """Asks, over a new connection if the old one broke; what was claimed before is then claimed again."""
+        if self._is_over:
+            raise ClosedError
         with self._pool.explained():
             if self._connection is not None:
                 try:

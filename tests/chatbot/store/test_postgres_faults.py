@@ -28,7 +28,7 @@ from chatbot.memory.signals.signal_layer import options_in
 from chatbot.settings import Settings
 from chatbot.store import postgres_database
 from chatbot.store.catalog import Catalog
-from chatbot.store.database import NewerStoreError, PostgresPlace, Schema
+from chatbot.store.database import ClosedError, NewerStoreError, PostgresPlace, Schema
 from chatbot.store.jobs import work_of
 from chatbot.store.postgres_database import PostgresDatabase
 from chatbot.store.postgres_faults import as_store_error
@@ -270,6 +270,19 @@ def test_work_of_others_is_left_to_them_until_they_end(served: str) -> None:
         assert other.claimed_elsewhere(["a", "b", "c"]) == {"a", "c"}
         one.close()
         assert other.claimed_elsewhere(["a", "b", "c"]) == set()
+
+
+def test_a_closed_store_opens_no_connection_for_what_is_given_up_late(served: str) -> None:
+    database = opened(served)
+    database.claim("a")
+    database.close()
+    with closing(opened(served)) as other:
+        count = "select count(*) from pg_stat_activity where pid != pg_backend_pid()"
+        before = other.read(count)
+        database.release("a")
+        with pytest.raises(ClosedError):
+            database.claim("b")
+        assert other.read(count) == before
 
 
 def test_what_a_server_is_reading_is_not_swept_by_another(served: str) -> None:
