@@ -62,7 +62,7 @@ BUDGETS = {
     # The language of scans is chosen.
     "ui": 62_150,
 }
-WHOLE = 582_050
+WHOLE = 582_100
 LONGEST_FUNCTION = 60
 # They write one thing after another down: the steps of an answer, the parts of the service, a chart.
 MAY_BE_LONGER = {

@@ -9,6 +9,7 @@ from collections.abc import Callable, Container, Mapping, Sequence, Set
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from itertools import starmap
 from operator import attrgetter
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from chatbot.store.document_names import known_as
 from chatbot.store.documents_folder import BROKEN_OFF, UnaddedFile, note_copies_of, unread
 from chatbot.store.indexing import Indexes
 from chatbot.store.jobs import AddResult, Job, Phase
-from chatbot.store.kept_copies import copies_of
+from chatbot.store.kept_copies import CopyMetadata, KeptName, copies_of
 from chatbot.store.lock import StoreLock
 from chatbot.store.mapped_terms import mapped
 from chatbot.store.migration.migration_mark import unless_unfinished
@@ -742,11 +743,11 @@ class Library:
         unlisted = self._unlisted()
         times = self.copies.times() if unlisted else {}
         for digest in unlisted:
-            languages = self.copies.beside(digest).languages
-            for name, removed_at in self._names_kept(digest):
+            beside = self._beside(digest)
+            for name in beside.names:
                 # What came before the document's latest change was refused, or is no longer wanted.
-                if removed_at is None and self.catalog.changed_at(name) < times.get(digest, 0.0):
-                    self.catalog.wait(name, digest, recovered=True, languages=languages)
+                if name.removed_at is None and self.catalog.changed_at(name.name) < times.get(digest, 0.0):
+                    self.catalog.wait(name.name, digest, recovered=True, languages=beside.languages)
 
     def _unlisted(self) -> list[str]:
         """Returns the kept copies that the catalogue does not know, in the order in which they were taken.
@@ -758,12 +759,17 @@ class Library:
 
     def _unlisted_named(self, name: str) -> list[str]:
         """Returns the kept copies under this name that the catalogue does not know."""
-        return [digest for digest in self._unlisted() if name in dict(self._names_kept(digest))]
+        return [
+            digest
+            for digest in self._unlisted()
+            if name in map(attrgetter("name"), self._beside(digest).names)
+        ]
 
-    def _names_kept(self, digest: str) -> list[tuple[str, float | None]]:
-        """Returns (name, when it was removed) of what lies beside a copy, else of an imported archive."""
-        kept = [(name.name, name.removed_at) for name in self.copies.beside(digest).names]
-        return kept or self.catalog.remembered_names(digest)
+    def _beside(self, digest: str) -> CopyMetadata:
+        """What lies beside a copy. One without names has those of an imported archive."""
+        beside = self.copies.beside(digest)
+        names = beside.names or tuple(starmap(KeptName, self.catalog.remembered_names(digest)))
+        return beside._replace(names=names)
 
     def _erase(self, versions: Sequence[int]) -> bool:
         """Erases versions. Returns whether there was anything to erase."""

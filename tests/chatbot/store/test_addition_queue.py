@@ -393,6 +393,8 @@ def test_vectors_of_a_long_text_give_way_to_what_has_just_been_read(opened: Open
     script.let("embed a.pdf")
     wait_for(additions, lambda jobs: len(script.rounds) > before)
     assert [len(only) for only in script.rounds[before - 1 :]] == [1, 2]
+    for name in ("a.pdf", "b.pdf"):
+        script.let(f"embed {name}", 9)  # or closing would wait for it
 
 
 @pytest.mark.alone
